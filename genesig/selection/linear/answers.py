@@ -37,13 +37,14 @@ from genesig.selection.linear.elastic_nets import (
     refit_by_ridge,
 )
 from genesig.selection.linear.grid import (
+    ERROR_DIGITS,
     GridChoice,
     calibration_lines,
     crossfit,
     stack_or_none,
 )
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
-from genesig.selection.linear.kinds import FITTINGS
+from genesig.selection.linear.kinds import FITTINGS, score_thresholds
 from genesig.selection.linear.training_sets import (
     LIST_LENGTHS,
     LinearSettings,
@@ -89,15 +90,19 @@ def mean_model(models: Sequence[LinearModel]) -> LinearModel:
 
 def _mean_or_none(arrays: Sequence[Array | None]) -> Array | None:
     """Return the mean of arrays; None if any of them is None."""
-    present = [array for array in arrays if array is not None]
-    if len(present) < len(arrays):
-        return None
-    return np.asarray(sum(present) / len(present))
+    stacked = stack_or_none(arrays)
+    return None if stacked is None else np.asarray(stacked.mean(axis=0))
 
 
 BEST_LIST = "best"
+"""Setting ``linear.list``: the list of the two stages, or at the looser FDR if it is no worse."""
 FDR_LIST = "fdr"
+"""Setting ``linear.list``: the FDR-selected genes."""
 ENSEMBLE_MODEL = "ensemble"
+"""Setting ``linear.model``: the mean of three models."""
+
+TIE_TOLERANCE = 1e-12
+"""Difference of validation errors that counts as none; at a tie half-samples decide the list."""
 
 
 def predicts_by_half_samples(settings: LinearSettings) -> bool:
@@ -130,7 +135,8 @@ class NullTails(NamedTuple):
 class AnswerNets(NamedTuple):
     """Elastic nets of training sets and of their inner folds, from which the answers are fitted.
 
-    Half-samples select by equal penalty factors of the omics, for which their FDR is estimated.
+    Half-samples select by equal penalty factors of the omics, for which their FDR is estimated; the
+    partners of an ensemble are refitted by the chosen factors.
     """
 
     outer: ElasticNets
@@ -147,7 +153,9 @@ class HalfSelection(NamedTuple):
     """Half-sample lists of training sets, and of the training sets of their inner folds."""
 
     outer: HalfSampleLists
+    """Lists of each training set."""
     inner: HalfSampleLists
+    """Lists of the rows that train each inner fold, the folds of a set in a row."""
 
     @classmethod
     def from_training_sets(
@@ -174,11 +182,14 @@ def _select_halves(
 
 
 class BestList(NamedTuple):
-    """The one of several lists, and its lambda, with the smallest error of the inner folds."""
+    """The list of a training set, and its lambda, with the smallest error of the inner folds."""
 
     list_index: int
+    """Index among the candidate lists."""
     lam_index: int
+    """Index in `LinearSettings.lam_grid`."""
     error: float
+    """Validation error of the inner folds."""
     threshold: Any
     """Threshold of its scores; a matrix of class means for several classes."""
     crossfitted_scores: Array | None = None
@@ -202,9 +213,8 @@ def add_answers(
     choices: settings of the fits. fits: those of the two stages. genes (d,) int: numbers in the
     data set of the columns of the matrix.
     """
-    predictive = [
-        _chosen_model(fits, number, choice, genes) for number, choice in enumerate(choices)
-    ]
+    chosen = [_chosen_model(fits, number, choice, genes) for number, choice in enumerate(choices)]
+    predictive = chosen
     uses_half_samples = np.full(len(training_sets), settings.list == FDR_LIST)
     if not len(null_tails.inner):
         fdr_selected = _fit_at_chosen_lambda(
@@ -212,7 +222,7 @@ def add_answers(
         )
     else:
         half_selection = HalfSelection.from_training_sets(training_sets, nets.equal_outer, settings)
-        fdr_selected, loose, errors = fit_fdr_selected(
+        fdr_selected, loose, loose_errors = fit_fdr_selected(
             training_sets,
             nets.equal_outer,
             nets.equal_inner,
@@ -220,14 +230,15 @@ def add_answers(
             null_tails,
             half_selection,
         )
-        candidates = fdr_selected
+        by_half_samples = fdr_selected
         if settings.list == BEST_LIST:
-            candidates = loose
-            uses_half_samples = errors[:, 1] <= [choice.chosen_error + 1e-12 for choice in choices]
+            by_half_samples = loose
+            chosen_errors = np.array([choice.chosen_error for choice in choices])
+            uses_half_samples = loose_errors <= chosen_errors + TIE_TOLERANCE
         predictive = [
-            candidate if uses_half_sample else chosen
-            for candidate, chosen, uses_half_sample in zip(
-                candidates, predictive, uses_half_samples, strict=True
+            half_sample_model if is_used else chosen_model
+            for half_sample_model, chosen_model, is_used in zip(
+                by_half_samples, chosen, uses_half_samples, strict=True
             )
         ]
         if settings.model == ENSEMBLE_MODEL:
@@ -246,9 +257,13 @@ def _answers(
     X: Array,
     genes: Array,
     fits: Fits,
-    controlled: Array,
+    uses_half_samples: Array,
 ) -> Answers:
-    """Return the record of the two models of each training set."""
+    """Return the record of the two models of each training set, in the order of `ANSWERS`.
+
+    genes (d,) int: numbers in the data set of the columns of X. uses_half_samples (k,) bool:
+    whether the predictive model is that of a list by selection frequency.
+    """
     all_models = [model for pair in models for model in pair]
     scores = []
     for fit, (training_set, pair) in enumerate(zip(training_sets, models, strict=True)):
@@ -258,12 +273,9 @@ def _answers(
             pair_scores += covariate_part(C, fits.covariates.mean[fit], _stack_gamma(pair))
         scores.append(pair_scores)
     answer_lines = [
-        calibration_lines(training_sets, [model.crossfitted_scores for model in one_answer])
-        for one_answer in zip(*models, strict=True)
+        calibration_lines(training_sets, [model.crossfitted_scores for model in answer_models])
+        for answer_models in zip(*models, strict=True)
     ]
-    lines = [answer.line for answer in answer_lines if answer.line is not None]
-    shrinkages = [answer.shrinkage for answer in answer_lines if answer.shrinkage is not None]
-    has_lines = len(lines) == len(ANSWERS)
     crossfitted = None
     if fits.crossfitted is not None:
         scores_of_models = stack_or_none([model.crossfitted_scores for model in all_models])
@@ -275,12 +287,12 @@ def _answers(
         values=np.concatenate([model.values for model in all_models]),
         intercept=np.stack([[model.intercept for model in pair] for pair in models]),
         scores=np.concatenate(scores),
-        controlled=controlled,
+        controlled=uses_half_samples,
         gamma=(
             None if fits.covariates is None else np.stack([_stack_gamma(pair) for pair in models])
         ),
-        line=np.stack(lines, axis=1) if has_lines else None,
-        shrinkage=np.stack(shrinkages, axis=1) if has_lines else None,
+        line=stack_or_none([lines.line for lines in answer_lines], axis=1),
+        shrinkage=stack_or_none([lines.shrinkage for lines in answer_lines], axis=1),
         crossfitted=crossfitted,
     )
 
@@ -320,24 +332,21 @@ def fit_fdr_selected(
     -------
     fdr_selected, loose : list of LinearModel
         At ``signature.fdr``, and at `PREDICTIVE_FDR_FACTOR` times that.
-    error : (k, 2) float
-        Validation error of both.
+    loose_errors : (k,) float
+        Validation error of the lists at the looser FDR.
     """
     fold_lists = fdr_lists(half_selection.inner, settings, null_tails.inner)
     scores = _validation_scores(training_sets, inner, fold_lists, settings)
     training_lists = fdr_lists(half_selection.outer, settings, null_tails.outer)
     models = []
-    errors = []
-    for fdr_index in range(2):
+    for fdr_index, lists in enumerate(zip(*training_lists, strict=True)):
         best = [
             _best_list(training_set, set_scores[:, [fdr_index]], settings)
             for training_set, set_scores in zip(training_sets, scores, strict=True)
         ]
-        lists = [pair[fdr_index] for pair in training_lists]
         models.append(_refit_lists(training_sets, outer, lists, best, settings.lam_grid()))
-        errors.append([best_list.error for best_list in best])
     fdr_selected, loose = models
-    return fdr_selected, loose, np.transpose(errors)
+    return fdr_selected, loose, np.array([best_list.error for best_list in best])
 
 
 def _validation_scores(
@@ -453,14 +462,11 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
     scores (n_folds, m, n_lam, n, ...) float: of all samples, by each fold's refits of m lists.
     """
     kind = FITTINGS[training_set.kind]
-    uses_thresholds = settings.threshold == "midpoint"
-    thresholds = np.zeros(scores.shape[1:3])
-    if uses_thresholds:
-        thresholds = kind.thresholds(training_set, scores)
+    thresholds = score_thresholds(training_set, scores, settings)
 
     def smallest_error(fold_set: TrainingSet, folds: Array) -> tuple[int, int, float]:
         error, _ = kind.validation_error(fold_set, scores[folds], thresholds, settings.criterion)
-        rounded_error = error.round(12)  # so that ties are ties on every processor
+        rounded_error = error.round(ERROR_DIGITS)
         smallest = rounded_error.min(axis=1)
         list_index = int(np.argmin(smallest))
         lam_index = int(np.flatnonzero(rounded_error[list_index] == smallest[list_index])[-1])
@@ -469,9 +475,9 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
     def choose_by_folds(fold_set: TrainingSet, folds: Array) -> tuple[Array, Any]:
         list_index, lam_index, _ = smallest_error(fold_set, folds)
         fold_thresholds = thresholds
-        if kind.rotates_scores and uses_thresholds:
+        if kind.rotates_scores:
             # Class means of all folds would bring the labels of a sample into its own score.
-            fold_thresholds = kind.thresholds(fold_set, scores[folds])
+            fold_thresholds = score_thresholds(fold_set, scores[folds], settings)
         return scores[:, list_index, lam_index], fold_thresholds[list_index, lam_index]
 
     list_index, lam_index, error = smallest_error(training_set, np.arange(len(scores)))
@@ -487,8 +493,8 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
 def _refit_lists(
     training_sets: list[TrainingSet],
     outer: ElasticNets,
-    lists: list[Array],
-    best: list[BestList],
+    lists: Sequence[Array],
+    best: Sequence[BestList],
     lam: Array,
 ) -> list[LinearModel]:
     """Return the ridge model of one list of each training set, less its threshold."""

@@ -27,12 +27,13 @@ from genesig.optim.class_line import ShrunkenLine
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.elastic_nets import ElasticNets
-from genesig.selection.linear.kinds import FITTINGS, inner_elastic_nets
+from genesig.selection.linear.kinds import FITTINGS, inner_elastic_nets, score_thresholds
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]
-"""Training set that consists of some inner folds, and their numbers: to the scores (n_folds, n,
-...) of all samples by each fold at what these folds choose, and their threshold."""
+"""Training set that consists of some inner folds, numbers of these folds -> scores (n_folds, n,
+...) of all samples, by the refit of each fold at the settings that these folds choose; and their
+threshold."""
 
 MAX_CROSSFIT_PARTS = 5
 """Parts into which the inner folds are dealt, each of which makes one choice without itself."""
@@ -65,7 +66,10 @@ def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array
 
 
 def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
-    """Return the training set of some folds, and their numbers; all folds if these do not do."""
+    """Return the training set that consists of some folds, and the numbers of these folds.
+
+    All folds are kept if these do not allow a choice.
+    """
     inner_folds = tuple(training_set.inner_folds[fold] for fold in kept_folds)
     if not _allow_choice(training_set, inner_folds):
         return training_set, np.arange(len(training_set.inner_folds))
@@ -75,9 +79,10 @@ def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingS
 
 
 def _allow_choice(training_set: TrainingSet, inner_folds: tuple[Array, ...]) -> bool:
-    """Return whether these folds hold each class, or each leaves an event to the others.
+    """Return whether settings can be chosen by these folds alone.
 
-    The left-out deviance of a fold of survival times compares it with the rows of the other folds.
+    They must hold each class. Of survival times, the folds beside each fold must hold an event: the
+    left-out deviance of a fold compares it with the rows of the others.
     """
     if not inner_folds:
         return False
@@ -89,11 +94,11 @@ def _allow_choice(training_set: TrainingSet, inner_folds: tuple[Array, ...]) -> 
 
 
 class CalibrationLines(NamedTuple):
-    """Lines from the scores of k training sets to probabilities or risks, NaN for a set without."""
+    """Lines from scores to probabilities or risks, of k training sets; NaN if a set has none."""
 
     line: Array | None
     """(k, T + 1) float: intercepts and slope of classes; (k, 1): slope of the logarithmic hazard.
-    See `kinds.calibration`."""
+    See `kinds.Calibration`."""
     shrinkage: Array | None
     """(k,) float: shrinkage of each slope."""
 
@@ -126,10 +131,10 @@ def calibration_lines(
     )
 
 
-def stack_or_none(arrays: Sequence[Array | None]) -> Array | None:
-    """Return the arrays as one; None if any of them is None."""
+def stack_or_none(arrays: Sequence[Array | None], axis: int = 0) -> Array | None:
+    """Return the arrays stacked along a new axis; None if any of them is None."""
     present = [array for array in arrays if array is not None]
-    return np.stack(present) if len(present) == len(arrays) else None
+    return np.stack(present, axis=axis) if len(present) == len(arrays) else None
 
 
 @dataclass(frozen=True)
@@ -141,9 +146,9 @@ class GridResult:
     standard_error: Array
     """(n_tau, n_lam) float: standard error of that."""
     thresholds: Array
-    """(n_tau, n_lam, ...): threshold of the out-of-fold scores, see `record.Fitting`."""
+    """(n_tau, n_lam, ...): threshold of the out-of-fold scores, see `kinds.Fitting`."""
     path: Path
-    """Lists of the folds of many training sets."""
+    """Lists of the inner folds of many training sets."""
     fold_numbers: Sequence[int]
     """Rows of `path` that are the folds of this training set."""
     fold_scores: Array
@@ -219,14 +224,14 @@ class ChoiceRule:
     """A rule by which the inner folds choose a list."""
 
     searched_mu: Callable[[LinearSettings], Array]
-    """Settings: to the mu that are searched, (n_mu,)."""
+    """Settings -> mu that are searched, (n_mu,)."""
     max_genes: Callable[[LinearSettings], int | None]
-    """Settings: to the number of genes beyond which a path need not go; None for no limit."""
+    """Settings -> number of genes at which the path of a fold may end; None for no limit."""
     choose: Callable[[Sequence[AnyGridResult], LinearSettings, int], tuple[GridIndices, Array]]
-    """Results at each searched mu, settings and number of features: to the choice, and the
-    agreement of the folds' lists where the rule needs it, (n_mu, n_tau)."""
+    """Results at each searched mu, settings, number of genes -> choice; and the agreement of the
+    folds' lists (n_mu, n_tau), NaN where the rule does not need it."""
     list_index: Callable[[LinearSettings, int], int]
-    """Settings and index of the searched mu: to the index of the list in ``linear.mu``."""
+    """Settings, index of the chosen mu among the searched -> index of the list in ``linear.mu``."""
     averages_draws: bool = False
     """Whether the final model averages several draws of its inner folds."""
 
@@ -339,19 +344,17 @@ class GridChoice:
     """Chosen settings."""
     threshold: Any
     """Threshold of the scores; a matrix of class means for several classes."""
-    crossfitted_scores: Array | None = None
+    crossfitted_scores: Array | None
     """(n, ...) float: scores of the training samples, see `crossfit`."""
-    chosen_error: float = np.nan
+    chosen_error: float
     """Validation error at the chosen settings."""
-    chosen_n_genes: float = np.nan
-    """Mean number of genes of the chosen list."""
-    choose_again: Callable[[float], GridChoice] | None = None
-    """Returns the choice under another limit ``signature.most``; None if nothing was searched."""
+    chosen_n_genes: float
+    """Mean number of genes of the folds' lists at the chosen settings."""
+    choose_again: Callable[[float], GridChoice]
+    """Largest number of genes, in place of ``signature.most`` -> choice under this limit."""
 
     def shorter(self) -> GridChoice | None:
         """Return the choice among lists shorter than this one; None if the rule has none."""
-        if self.choose_again is None:
-            return None
         choice = self.choose_again(float(np.nextafter(self.chosen_n_genes, 0)))
         if not 1 <= choice.chosen_n_genes < self.chosen_n_genes:
             return None
@@ -436,17 +439,15 @@ def _summarise_folds(
     all_scores: Array,
     settings: LinearSettings,
 ) -> list[GridResult]:
-    """Return the results of one training set at each mu, from the scores of all folds.
+    """Return the results of one training set at each mu.
 
-    `all_scores` is (all folds, n_mu n_tau, n_lam, n, ...), `fold_numbers` are the rows of this set.
+    all_scores (all folds, n_mu n_tau, n_lam, n, ...): of the folds of all training sets.
+    fold_numbers: its first axis at the folds of this set.
     """
     rows = slice(fold_numbers.start, fold_numbers.stop)
     scores = all_scores[rows]
-    kind = FITTINGS[training_set.kind]
-    thresholds = np.zeros(scores.shape[1:3])
-    if settings.threshold == "midpoint":
-        thresholds = kind.thresholds(training_set, scores)
-    error, standard_error = kind.validation_error(
+    thresholds = score_thresholds(training_set, scores, settings)
+    error, standard_error = FITTINGS[training_set.kind].validation_error(
         training_set, scores, thresholds, settings.criterion
     )
     n_tau = len(error) // len(paths)
@@ -479,7 +480,11 @@ def _choose(
     settings: LinearSettings,
     n_features: int,
 ) -> GridChoice:
-    """Return the choice by `results`; `fold_results` of the set's own folds give cross-fits."""
+    """Return the choice of one training set by its results at each searched mu.
+
+    `results` may average several draws of the inner folds. Cross-fitted scores come from
+    `fold_results`, those of the folds of the training set.
+    """
     (tau, lam, mu), agreements = rule.choose(results, settings, n_features)
     n_genes = np.stack([result.n_genes for result in results])
 
@@ -511,9 +516,9 @@ def _choose_by_folds(
     training_set: TrainingSet,
     folds: Array,
 ) -> tuple[Array, Any]:
-    """Choose by some folds; return the scores of all folds there, and the threshold.
+    """Return the scores and the threshold at the settings that some folds choose.
 
-    The arguments after the settings are those of `ChooseByFolds`.
+    The last two arguments and the result are those of `ChooseByFolds`.
     """
     kind = FITTINGS[training_set.kind]
     kept_results = []
@@ -526,9 +531,9 @@ def _choose_by_folds(
         error[ended] = np.nan
         standard_error[ended] = np.nan
         thresholds = result.thresholds
-        if kind.rotates_scores and settings.threshold == "midpoint":
+        if kind.rotates_scores:
             # Class means of all folds would bring the labels of a sample into its own score.
-            thresholds = kind.thresholds(training_set, scores)
+            thresholds = score_thresholds(training_set, scores, settings)
         fold_numbers = [result.fold_numbers[fold] for fold in folds]
         kept_results.append(
             GridResult(error, standard_error, thresholds, result.path, fold_numbers, scores)

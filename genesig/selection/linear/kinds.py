@@ -44,7 +44,8 @@ from genesig.selection.linear.elastic_nets import (
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
 Calibration = Callable[[TrainingSet, Array], ShrunkenLine]
-"""Training set and its cross-fitted scores (n, ...), NaN for other samples: to their line."""
+"""Training set and its cross-fitted scores (n, ...), NaN for other samples -> line of
+probabilities, or of logarithmic hazards, that is fitted to these scores."""
 
 
 def calibrate_two_classes(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
@@ -72,7 +73,7 @@ def _class_line(
 
 
 def slope_design_effect(class_scores: Array, class_number: Array, group: Array) -> float:
-    """Return the variance of the slope over groups, over that of independent samples; at least 1.
+    """Return the ratio of the slope's variance with groups to that of independent samples; >= 1.
 
     The influence of a sample on the slope is the residual of each class times its centred score.
 
@@ -86,7 +87,7 @@ def slope_design_effect(class_scores: Array, class_number: Array, group: Array) 
 
 
 def _design_effect(influence: Array, group: Array) -> float:
-    """Return the variance of a sum of influences (n,) over groups, over that of samples; >= 1."""
+    """Return the variance of the sum of influences (n,) with groups over that without; >= 1."""
     if not np.isfinite(influence).all():
         return 1.0
     alone = influence_spread(influence, np.arange(len(group)))
@@ -132,13 +133,13 @@ class Fitting:
     elastic_nets: Callable[
         [Array, Array, Array, Sequence[Covariates | None], MatrixSettings], ElasticNets
     ]
-    """X (n, d), responses Y and masks (n, k), covariates of each set, `MatrixSettings`: to the
-    elastic nets of k training sets."""
+    """X (n, d), responses Y (n, k), masks (n, k) of training rows, covariates of each set,
+    `MatrixSettings` -> elastic nets of k training sets."""
     thresholds: Callable[[TrainingSet, Array], Array]
-    """Training set and scores (n_folds, n_tau, n_lam, n) by its inner folds: to the threshold of
-    the scores, (n_tau, n_lam), or (n_tau, n_lam, T, T) class means."""
+    """Training set, scores (n_folds, n_tau, n_lam, n) by its inner folds -> threshold of the
+    scores (n_tau, n_lam), or class means (n_tau, n_lam, T, T) of several classes."""
     validation_error: Callable[[TrainingSet, Array, Array, str], tuple[Array, Array]]
-    """The same, their thresholds and the name of a criterion: to the validation error and its
+    """Training set, scores, their thresholds, name of a criterion -> validation error and its
     standard error, both (n_tau, n_lam)."""
     signed_classes: bool
     """Whether y is -1 and 1 for two classes."""
@@ -148,16 +149,17 @@ class Fitting:
         models,
         np.array(thresholds),
     )
-    """Models (`NestedModels`) and the thresholds of each set: to the models whose scores
-    predict, and one threshold of each set, (k,)."""
+    """Models (`NestedModels`) of k sets, threshold or class means of each set -> models whose
+    scores predict, and the number that is subtracted from them, (k,)."""
     decision_scores: Callable[[Array, Any], Array] = lambda scores, threshold: scores - threshold
-    """Out-of-fold scores (n, ...) and their threshold: to scores as `decide`'s models give them."""
+    """Out-of-fold scores (n, ...), their threshold or class means -> scores as the models of
+    `decide` give them, less their number."""
     rotates_scores: bool = False
     """Whether a threshold transforms the scores by class means instead of shifting them."""
     calibrate: Calibration | None = None
-    """Cross-fitted decision scores to the line of probabilities or risks; None for a number."""
+    """Line of probabilities or risks from cross-fitted decision scores; None for a number."""
     output_shape: Callable[[Design], tuple[int, ...]] = lambda design: ()
-    """Design: to the shape of one score, () or (T,)."""
+    """Design -> shape of the score of one sample, () or (T,)."""
 
 
 @dataclass(frozen=True)
@@ -284,7 +286,7 @@ def _squared_losses(y: Array, f: Array, thresholds: Array, sample_weights: Array
 
 
 def _class_errors(y: Array, f: Array, thresholds: Array, sample_weights: Array | None) -> Array:
-    """Return 1 for each sample whose nearest class mean is another class, else 0."""
+    """Return 1 for each sample whose nearest class mean is of another class, else 0."""
     return several.wrong(y, np.moveaxis(margins(f, thresholds), -2, 0)).transpose(1, 2, 0)
 
 
@@ -293,7 +295,8 @@ CLASS_LOSSES = {
     "balanced_error": _class_errors,
     "misclassification": _class_errors,
 }
-"""Loss of each training sample by its out-of-fold score."""
+"""Criterion -> loss of each training sample, from class numbers y (m,), scores f (n_tau, n_lam, m,
+T), class means as thresholds, and weights (m,) or None; a loss uses those that it needs."""
 
 
 def _class_validation_error(
@@ -401,6 +404,17 @@ FITTINGS: dict[str, Fitting] = ByKind(
         ),
     }
 )
+
+
+def score_thresholds(training_set: TrainingSet, scores: Array, settings: LinearSettings) -> Array:
+    """Return the threshold of out-of-fold scores at each point of the grid, see `Fitting`.
+
+    It is 0 unless ``linear.threshold`` is ``midpoint``. scores (n_folds, m, n_lam, n, ...) float:
+    of all samples, by the refits of each inner fold.
+    """
+    if settings.threshold != "midpoint":
+        return np.zeros(scores.shape[1:3])
+    return FITTINGS[training_set.kind].thresholds(training_set, scores)
 
 
 def outer_elastic_nets(

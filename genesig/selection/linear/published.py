@@ -28,6 +28,7 @@ from genesig.selection.linear.kinds import (
     FITTINGS,
     inner_elastic_nets,
     outer_elastic_nets,
+    score_thresholds,
 )
 from genesig.selection.linear.training_sets import (
     LinearSettings,
@@ -189,9 +190,7 @@ def _held_out_scores(
             lam * inner.norm[:, None],
             training_set.validation_masks(),
         )
-        thresholds = np.zeros(validation_scores.shape[1:3])
-        if settings.threshold == "midpoint":
-            thresholds = kind.thresholds(training_set, validation_scores)
+        thresholds = score_thresholds(training_set, validation_scores, settings)
         error, _ = kind.validation_error(
             training_set, validation_scores, thresholds, settings.criterion
         )
