@@ -27,6 +27,7 @@ from answers_data import OTHER_SOURCES, PUBLISHED, Source
 
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.selection.model.same_scale import (
+    ComparedValues,
     call_doubts,
     common_shift,
     describe_scale_fault,
@@ -92,24 +93,24 @@ def measure_scale(
     def outcome(changed: Array) -> dict[str, float]:
         P = changed[:, panel]
         S = changed[:, genes]
-        is_measured = np.ones(P.shape, dtype=bool), np.ones(S.shape, dtype=bool)
+        of_panel = ComparedValues(P, np.ones(P.shape, dtype=bool), names, many)
+        of_model = ComparedValues(S, np.ones(S.shape, dtype=bool), names, scale_of_training)
         scores = S @ beta
-        shift = common_shift(P, is_measured[0], many)
+        shift = common_shift(of_panel)
         doubts = call_doubts(call(scores), call(scores - shift * beta.sum()), shift)
-        odd = {row for row, _ in panel_doubts(P, is_measured[0], names, many)}
+        odd = {row for row, _ in panel_doubts(of_panel)}
         all_odd = len(odd) == len(names)
         doubts = [doubt or ("odd" if row in odd else "") for row, doubt in enumerate(doubts)]
         is_changed = [a != b for a, b in zip(call(scores), call(new[:, genes] @ beta), strict=True)]
-        before = describe_scale_fault(S, is_measured[1], names, scale_of_training) is not None
-        refused = before or bool(panel_fault(P, is_measured[0], names, many))
+        before = describe_scale_fault(of_model) is not None
+        refused = before or bool(panel_fault(of_panel))
         silent = any(m and not s for m, s in zip(is_changed, doubts, strict=True))
         return {
             "refused by the model's genes": before,
             "refused": refused,
             "files in doubt": not refused and (all_odd or (shift != 0 and any(doubts))),
             "samples in doubt": 0.0 if refused or all_odd else len(odd) / len(names),
-            "samples named odd": len(find_odd_samples(S, is_measured[1], names, scale_of_training))
-            / len(names),
+            "samples named odd": len(find_odd_samples(of_model)) / len(names),
             "calls changed, not refused": not refused and any(is_changed),
             "missed": not refused and silent and np.mean(is_changed) > 0.1,
         }

@@ -23,10 +23,9 @@ from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.model.external_scores import EXTERNAL_TESTS, ScoredCohort, scores_table
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.new_samples import (
-    SCALE_GENE_SETS,
     Prepared,
+    compare_values,
     prepare,
-    scale_values,
     score_values,
 )
 from genesig.selection.model.same_scale import describe_scale_fault, panel_fault
@@ -88,24 +87,31 @@ def _mean_of_finite(X: Array) -> Array:
     return np.asarray(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
 
 
-# Bars of the histogram of shifts; the outer ones are open. On either side they reach as far as all
-# but one gene in 200, within these bounds, in training standard deviations.
 N_SHIFT_BARS = 40
+"""Bars of the histogram of shifts; the outer ones are open."""
 MIN_SHIFT_RANGE = 2.0
+"""Smallest range of the histogram on either side of 0, in training standard deviations."""
 MAX_SHIFT_RANGE = 12.0
+"""Largest range of the histogram on either side of 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class CohortValues:
-    """Values of both data sets, genes in columns."""
+    """Values of the training samples and of the cohort, genes in columns."""
 
-    training: Array  # after the row-wise steps, all genes of the study
-    measured: Array  # of the cohort, NaN where missing
-    scored: Array  # the same after ComBat, where that is asked for
-    filled: Array  # genes of the model, nothing missing
-    # (n, genes of the model) values that the coefficients multiply, after all steps
+    training: Array
+    """All genes of the study after the row-wise steps."""
+    measured: Array
+    """All genes of the study in the cohort after the row-wise steps, NaN where missing."""
+    scored: Array
+    """`measured` after ComBat; `measured` itself without ComBat."""
+    filled: Array
+    """Genes of ``training`` in model.json, in the cohort, from `scored` with missing values filled
+    in."""
     training_seen: Array
+    """Genes of the list in the training samples after all steps, as the coefficients see them."""
     cohort_seen: Array
+    """Genes of the list in the cohort after all steps."""
 
 
 def _classes_of_cohort(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:
@@ -225,13 +231,10 @@ def warn_of_scale(
     model: ModelJson, prepared: Prepared, values: Array, source: str
 ) -> Iterator[str]:
     """Yield a warning if `predict` would raise; here the labels show if scores are usable."""
-    model_values, panel_values = (
-        scale_values(model, prepared, values, gene_set=gene_set) for gene_set in SCALE_GENE_SETS
-    )
-    if fault := panel_fault(*panel_values):
+    if fault := panel_fault(compare_values(model, "panel", prepared, values)):
         yield f"{source}: {fault}"
-    elif scale_fault := describe_scale_fault(*model_values):
-        yield f"{source}{scale_fault[0]}: {scale_fault[1]}"
+    elif scale_fault := describe_scale_fault(compare_values(model, "scale", prepared, values)):
+        yield f"{source}{scale_fault.place}: {scale_fault.message}"
 
 
 def warn_of_combat(model: ModelJson) -> Iterator[str]:

@@ -32,7 +32,7 @@ from genesig.selection.model.schema import (
     answer_list,
     nested_list_name,
 )
-from genesig.selection.model.shape import add_digest, covariate_part, covariate_weights
+from genesig.selection.model.shape import add_digest, covariate_weights_json, covariates_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,14 +48,18 @@ class _ListModel(NamedTuple):
     """One gene list of the fit on all samples."""
 
     name: str
+    """Name under ``list`` in model.json."""
     fits: Fits
-    at: int
-    answer: bool  # whether it is one of the study
+    """The fit on all samples, or one of its answers."""
+    index: int
+    """Index of the list in `Fits.mu`."""
+    is_answer: bool
+    """Whether the study predicts by it, or it is that of the FDR-selected genes."""
 
     @property
     def intercept(self) -> Array:
         """Intercept of the fit less its threshold."""
-        return np.asarray(self.fits.intercept[0, self.at] - self.fits.threshold[0])
+        return np.asarray(self.fits.intercept[0, self.index] - self.fits.threshold[0])
 
 
 def final_model(
@@ -69,14 +73,12 @@ def final_model(
 ) -> dict[str, Any]:
     """Return the content of model.json.
 
-    Centring and scaling are folded into the coefficients, and these and the threshold into the
-    intercept: above 0 lies the positive class, or high risk. The steps before them stand under
-    ``normalisation``, fitted on all samples; where there are any, ``genes`` there are all genes a
-    sample must have, in order, because steps such as ranks look at all.
-    ``training`` has the mean and the standard deviation of each needed gene over the samples,
-    after the row-wise steps, for `predict`; its ``scale`` those of the listed genes after all
-    steps, see `training_scale`, its ``panel`` those of others, see `training_panel`.
-    ``digest`` is that of all the rest.
+    Centring, scaling and the threshold are folded into coefficients and intercept: a score above 0
+    is of the positive class, or of high risk. ``normalisation`` has the steps before these, fitted
+    on all samples. If there are any, its ``genes`` are all genes of the study, in order, because
+    steps such as ranks use all. ``training`` has the mean and sd of each needed gene after the
+    row-wise steps; its ``scale`` and ``panel`` compare new samples after all steps, see
+    `training_scale` and `training_panel`. ``digest`` is that of all other keys.
 
     Parameters
     ----------
@@ -87,10 +89,10 @@ def final_model(
     folds : list of steps
         ``normalise.folds`` of the config.
     probabilities : str or sequence of float
-        Of the config, see `requested_shares`: of classes, the answers have the line of these,
-        fitted to scores of left-out samples (`shrunken_line`), under ``probability``.
+        Class shares for which probabilities are stated, of the config; see `requested_shares`. The
+        line of an answer under ``probability`` is that of held-out scores, for these shares.
     decision : mapping or None
-        The config section of this name: the answers have its threshold under ``decision``.
+        The config section of this name; each answer has its threshold under ``decision``.
     selection : DataFrame or None
         selection.tsv, which says which genes are FDR-selected.
     """
@@ -135,7 +137,7 @@ def final_model(
             dataset, models, learned_steps, X, needs_all_genes=bool(all_steps.steps)
         ),
         "normalisation": {"genes": dataset.genes if all_steps.steps else [], **all_steps.state()},
-        **covariate_part(dataset, final),
+        **covariates_json(dataset, final),
         "models": models,
         "versions": {
             "python": platform.python_version(),
@@ -164,7 +166,7 @@ def _training_scores(
     column_of_gene = {int(gene): k for k, gene in enumerate(learned_steps.genes)}
     scores = []
     for list_model in list_models:
-        genes, values = list_model.fits.coef(0, list_model.at)
+        genes, values = list_model.fits.coef(0, list_model.index)
         covariate_scores = list_model.fits.covariate_scores(0, C)
         gene_scores = (
             X[:, [column_of_gene[int(gene)] for gene in genes]] @ values + list_model.intercept
@@ -172,7 +174,7 @@ def _training_scores(
         scores.append(
             gene_scores
             if isinstance(covariate_scores, float)
-            else gene_scores + covariate_scores[:, list_model.at]
+            else gene_scores + covariate_scores[:, list_model.index]
         )
     return np.stack(scores, axis=1)
 
@@ -197,18 +199,20 @@ def _training(
 ) -> dict[str, Any]:
     """Return ``training`` of model.json: means and sds of the genes that a sample must have.
 
-    Needed are those of the models and those of the panel, which only tell the scale;
-    `needs_all_genes` where steps look across genes. X is what `learned_steps` makes of all samples.
+    These are the genes of the models and of the panel, which shows the scale only; all genes if
+    steps look across genes (`needs_all_genes`).
+
+    X (n, d): all samples after `learned_steps`.
     """
     names = [dataset.genes[gene] for gene in learned_steps.genes]
     model_genes = {gene for model in models for gene in model["genes"]}
-    of_models = np.array([k for k, gene in enumerate(names) if gene in model_genes], dtype=np.int64)
-    of_panel = panel_genes(X, of_models)
-    y = dataset.kind.number(dataset.response())
-    scale_arguments, panel_arguments = (
-        (X[:, columns], y, [names[k] for k in columns]) for columns in (of_models, of_panel)
+    model_columns = np.array(
+        [k for k, gene in enumerate(names) if gene in model_genes], dtype=np.int64
     )
-    needed = {*model_genes, *panel_arguments[2]}
+    panel_columns = panel_genes(X, model_columns)
+    panel_names = [names[k] for k in panel_columns]
+    y = dataset.kind.number(dataset.response())
+    needed = {*model_genes, *panel_names}
     columns_needed = [
         k for k, gene in enumerate(dataset.genes) if needs_all_genes or gene in needed
     ]
@@ -221,14 +225,17 @@ def _training(
         "p99": float(np.nanpercentile(values, 99)) if columns_needed else 0.0,
         "min": float(np.nanmin(values)) if columns_needed else 0.0,
         "max": float(np.nanmax(values)) if columns_needed else 0.0,
-        "scale": training_scale(*scale_arguments),
+        "scale": training_scale(X[:, model_columns], y, [names[k] for k in model_columns]),
         **(
             {"before_alignment": dict(zip(("median", "p99"), before_alignment, strict=True))}
             if before_alignment
             else {}
         ),
         "panel": training_panel(
-            *panel_arguments, dataset.batches() if dataset.design.studies else None
+            X[:, panel_columns],
+            y,
+            panel_names,
+            dataset.batches() if dataset.design.studies else None,
         ),
     }
 
@@ -243,7 +250,7 @@ def _probability_line(
 ) -> dict[str, Any]:
     """Return the line of the probabilities, or the slope of the risks, of a list that has one."""
     line = list_model.fits.line
-    if line is None or not list_model.answer or np.isnan(line).any():
+    if line is None or not list_model.is_answer or np.isnan(line).any():
         return {}
     shrinkage = (
         {}
@@ -264,7 +271,7 @@ def _operating_point(
     crossfitted = list_model.fits.crossfitted
     y = dataset.response()
     rule = DecisionRule.from_config(decision or {}, y)
-    if rule is None or crossfitted is None or not list_model.answer:
+    if rule is None or crossfitted is None or not list_model.is_answer:
         return {}
     threshold = rule.threshold(crossfitted[0], y)
     return {"decision": {"rule": rule.describe(), "threshold": threshold}}
@@ -274,9 +281,9 @@ def _model(
     dataset: Dataset, list_model: _ListModel, fdr_selected_genes: set[str]
 ) -> dict[str, Any]:
     """Return one entry of ``models`` of model.json."""
-    indices, values = list_model.fits.coef(0, list_model.at)
+    indices, values = list_model.fits.coef(0, list_model.index)
     symbols = dataset.var["symbol"].to_numpy()
-    mu = float(list_model.fits.mu[list_model.at])
+    mu = float(list_model.fits.mu[list_model.index])
     genes = [dataset.genes[gene] for gene in indices]
     selected_in_list = [gene for gene in genes if gene in fdr_selected_genes]
     return {
@@ -286,7 +293,7 @@ def _model(
         "genes": genes,
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
-        **covariate_weights(list_model.fits, list_model.at),
+        **covariate_weights_json(list_model.fits, list_model.index),
         **(
             {"has_fdr_selected": bool(selected_in_list), "fdr_selected_genes": selected_in_list}
             if list_model.name == FDR_SELECTED

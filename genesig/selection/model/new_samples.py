@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +34,7 @@ from genesig.selection.model.contributions import Contributions, contributions_t
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import (
     SCALE_NOT_COMPARED,
+    ComparedValues,
     call_doubts,
     common_shift,
     describe_log_fault,
@@ -62,8 +63,8 @@ from genesig.selection.model.shape import (
     imputation_step,
     indicators,
     leaves_missing_to_steps,
+    model_steps,
     needs_study_moments,
-    split_steps,
     takes_missing_as_low,
     zeros_are_missing,
 )
@@ -73,8 +74,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_EVIDENCE = "no gene of the study is FDR-selected"
-SCALE_GENE_SETS = ("scale", "panel")
-"""Parts of ``training`` whose genes are compared with new samples: of the models, and a panel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +81,15 @@ class Prepared:
     """New samples after the row-wise steps of the model."""
 
     samples: tuple[str, ...]
-    values: Array  # (n_samples, n_genes) float in the order of the training genes; a missing value
-    # is filled in, or NaN if a step of the model does that
-    measured: Array  # (n_samples, n_genes) bool
-    used_columns: list[int]  # columns of the genes that the scores depend on
-    problems: list[Problem]  # warnings
+    values: Array
+    """(n_samples, n_genes) float: genes of ``training`` in model.json, in that order. A missing
+    value is filled in, or NaN if a step of the model does that."""
+    measured: Array
+    """(n_samples, n_genes) bool: values that were measured, or that count as low."""
+    used_columns: list[int]
+    """Columns of the genes that the scores depend on."""
+    problems: list[Problem]
+    """Warnings."""
 
     @property
     def imputed(self) -> Array:
@@ -97,12 +100,14 @@ class Prepared:
 class Predictions(NamedTuple):
     """The scores of new samples, and how far they can be trusted."""
 
-    # sample, score, predicted, imputed (number of needed genes filled in), list (which model
-    # scored), doubt (why a call may be wrong); of times also the survival at the horizon
     table: pd.DataFrame
+    """sample, score, predicted, imputed (number of needed genes that were filled in), list (the
+    model that scored), doubt (why a call may be wrong); of times also survival at the horizon."""
     contributions: Contributions
-    problems: list[Problem]  # warnings and notes
-    scale: str  # sentence that compares the values with those of the training samples
+    problems: list[Problem]
+    """Warnings and notes."""
+    scale: str
+    """Sentence that compares the values with those of the training samples."""
 
 
 def predict(
@@ -185,13 +190,12 @@ def predict_and_explain(
         _check_sample_table(model, samples, prepared.samples)
         sample_rows = samples[~samples.index.duplicated()].reindex(list(prepared.samples))
     covariate_warnings = check_model_covariates(model, sample_rows, "--samples")
-    model_values, panel_values = (
-        scale_values(model, prepared, prepared.values, sample_rows, of) for of in SCALE_GENE_SETS
-    )
-    if panel_error := panel_fault(*panel_values):
+    model_genes = compare_values(model, "scale", prepared, prepared.values, sample_rows)
+    panel = compare_values(model, "panel", prepared, prepared.values, sample_rows)
+    if panel_error := panel_fault(panel):
         raise input_error(matrix_file, panel_error)
-    if scale_error := describe_scale_fault(*model_values):
-        raise input_error(matrix_file + scale_error[0], scale_error[1])
+    if scale_error := describe_scale_fault(model_genes):
+        raise input_error(matrix_file + scale_error.place, scale_error.message)
     values = apply_learned_steps(model, model_of_list, prepared.values, sample_rows)
     scores = score_values(values, model_of_list)
     scores = scores + covariate_scores(model, model_of_list, sample_rows)
@@ -199,26 +203,26 @@ def predict_and_explain(
         MODEL_KINDS[model["task"]].predicted, model, model_index(model, model_of_list)
     )
     predicted = predict_columns(scores)
-    shift = common_shift(panel_values[0], panel_values[1], panel_values[3])
+    shift = common_shift(panel)
     score_column = {"score": scores} if scores.ndim == 1 else {}
     columns = {"sample": prepared.samples, **score_column, **predicted, "imputed": prepared.imputed}
     corrected_calls = predict_columns(
         scores - shift * np.sum(model_of_list["coefficients"], axis=0)
     )["predicted"]
     doubt = call_doubts(predicted["predicted"], corrected_calls, shift)
-    for row, reason in panel_doubts(*panel_values):
+    for row, reason in panel_doubts(panel):
         doubt[row] = _join_reasons(doubt[row], reason)
     warnings = [
         *_evidence_warnings(model, model_of_list, source),
-        *_odd_sample_warnings(find_odd_samples(*model_values), matrix_file),
+        *_odd_sample_warnings(find_odd_samples(model_genes), matrix_file),
         *_batch_warnings(model, prepared.samples, sample_rows, matrix_file),
         *_doubt_warning(doubt, matrix_file),
     ]
     doubt = _add_evidence_doubt(model, model_of_list, doubt)
     table = pd.DataFrame(columns | {"list": model_of_list["list"], "doubt": doubt})
-    scale = _describe_scale(
-        model, panel_values if has_enough_panel_genes(panel_values[1]) else model_values
-    )
+    scale = SCALE_NOT_COMPARED
+    if not needs_study_moments(model):
+        scale = describe_scale(panel if has_enough_panel_genes(panel) else model_genes)
     contributions = contributions_to_scores(
         model, model_of_list, prepared.samples, values, sample_rows
     )
@@ -256,16 +260,15 @@ def prepare(
     X, is_finite = match_genes(matrix, genes, matrix_file, panel_only)
     if zeros_are_missing(model):
         is_finite &= X != 0
-    indicator_genes, indicator_columns = indicators(
-        model
-    )  # known wherever the new samples' gene was measured at all
+    # An indicator is known if a gene that it stands for is in the matrix at all.
+    indicator_genes, indicator_columns = indicators(model)
     in_matrix = np.isin(genes, matrix.columns)
     for column, genes_of_indicator in genes_by_indicator(indicator_genes, indicator_columns):
         X[:, column] = ~is_finite[:, genes_of_indicator].any(axis=1)
         is_finite[:, column] = in_matrix[genes_of_indicator].any()
-    by_knn = imputation_step(model) == "knn_impute"
-    fills_in_itself = leaves_missing_to_steps(model)
-    imputation = "the model's knn_impute" if by_knn else "the mean of the training samples"
+    imputation = "the mean of the training samples"
+    if imputation_step(model) == "knn_impute":
+        imputation = "the model's knn_impute"
     counts_as_low = in_matrix & takes_missing_as_low(model)
     measured = is_finite | counts_as_low
     needed_genes = [genes[k] for k in used_columns]
@@ -282,8 +285,8 @@ def prepare(
     )
     problems += [Problem(matrix_file, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
-    # A model that learned to fill in does so itself, and is given NaN.
-    fill = np.where(counts_as_low | fills_in_itself, np.nan, means)
+    # A model that learned how to fill in missing values does so by itself: it gets NaN.
+    fill = np.where(counts_as_low | leaves_missing_to_steps(model), np.nan, means)
     _check_sample_count(model, matrix.rows, matrix_file)
     row_values = apply_row_steps(model, X, is_finite, fill)
     _check_logarithms(model, row_values, is_finite, matrix.rows, matrix_file)
@@ -298,42 +301,38 @@ def prepare(
     return Prepared(matrix.rows, values, measured, used_columns, problems)
 
 
-def scale_values(
+def compare_values(
     model: ModelJson,
+    gene_set: str,
     prepared: Prepared,
     values: Array,
     sample_rows: pd.DataFrame | None = None,
-    gene_set: str = "scale",
-) -> tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]:
-    """Return the arguments of `describe_scale_fault` for the genes of the models or of the panel.
+) -> ComparedValues:
+    """Return the values of some genes after all steps, to be compared with the training samples.
 
-    Steps after which the scale is of no account (quantiles, ranks) have been applied by then.
-
-    values (n_samples, n_training_genes) float: as for `apply_learned_steps`. gene_set: one of
-    `SCALE_GENE_SETS`.
+    gene_set: ``scale`` for the genes of the models, ``panel`` for further genes.
+    values (n_samples, n_training_genes) float: after the row-wise steps.
+    sample_rows: as for `apply_learned_steps`.
     """
     scale = model["training"][gene_set]
     column_of_gene = {gene: k for k, gene in enumerate(model["training"]["genes"])}
     measured = prepared.measured[:, [column_of_gene[gene] for gene in scale["genes"]]]
-    return apply_learned_steps(model, scale, values, sample_rows), measured, prepared.samples, scale
-
-
-def _describe_scale(
-    model: ModelJson, compared_values: tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]
-) -> str:
-    """Return a sentence that compares the values with the training ones, if the model allows it."""
-    return SCALE_NOT_COMPARED if needs_study_moments(model) else describe_scale(*compared_values)
+    X = apply_learned_steps(model, scale, values, sample_rows)
+    return ComparedValues(X, measured, prepared.samples, scale)
 
 
 def score_values(values: Array, model_of_list: ModelJson) -> Array:
     """Return the score of each sample, (n,) or (n, T), from the values of `apply_learned_steps`."""
-    # Not a matrix product: its sums depend on how many samples stand beside one.
+    # Not a matrix product: its rounding depends on the number of samples.
     weights = np.array(model_of_list["coefficients"], dtype=float)
     intercept = model_of_list["intercept"]
     if not isinstance(intercept, list):
         return np.asarray(intercept + (values * weights).sum(axis=1))
-    class_models = zip(intercept, weights.reshape(-1, len(intercept)).T, strict=True)
-    return np.stack([start + (values * w).sum(axis=1) for start, w in class_models], axis=1)
+    class_weights = weights.reshape(-1, len(intercept)).T
+    return np.stack(
+        [a + (values * w).sum(axis=1) for a, w in zip(intercept, class_weights, strict=True)],
+        axis=1,
+    )
 
 
 def _add_evidence_doubt(
@@ -419,14 +418,17 @@ def _check_sample_count(model: ModelJson, sample_names: Sequence[str], matrix_fi
 def _check_logarithms(
     model: ModelJson, values: Array, measured: Array, sample_names: Sequence[str], matrix_file: str
 ) -> None:
-    """Refuse values that no scale tells once they are aligned: see `describe_log_fault`."""
+    """Raise if values are on another scale than before the alignment of the training samples.
+
+    See `describe_log_fault`.
+    """
     if training_scale := model["training"].get("before_alignment"):
         takes_logarithms = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _training_scale(model).steps)
         fault = describe_log_fault(
             values, measured, sample_names, training_scale, takes_logarithms=takes_logarithms
         )
         if fault:
-            raise input_error(matrix_file + fault[0], fault[1])
+            raise input_error(matrix_file + fault.place, fault.message)
 
 
 def _check_missing(
@@ -469,7 +471,7 @@ def _check_sample_table(
     ]:
         message = f"sample {listing(duplicates)} stands there more than once; keep one row"
         raise input_error("--samples", message)
-    for step in split_steps(model)[1]:
+    for step in model_steps(model).learned:
         if step.kind != "batch":
             continue
         missing_columns = [
@@ -512,7 +514,7 @@ def _batch_warnings(
     matrix_file: str,
 ) -> Iterator[Problem]:
     """Yield a warning for each batch step that does not know a sample's batch."""
-    steps = [step for step in split_steps(model)[1] if step.kind == "batch"]
+    steps = [step for step in model_steps(model).learned if step.kind == "batch"]
     for step in steps:
         uncorrected = [
             sample

@@ -1,4 +1,8 @@
-"""Compare the scale of new samples with that of the training samples, gene by gene."""
+"""Compare the scale of new samples with that of the training samples, gene by gene.
+
+Two sets of genes are compared: those of the models (`training_scale`), and a panel of further genes
+(`training_panel`), because a short model has too few to show another scale.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +15,54 @@ from genesig.arrays import Array
 from genesig.data.steps.scale import median_and_p99, spread_as_raw
 from genesig.words import MIN_SPREAD, counted, further_text
 
-# A gene that separates two classes of equal size has them at -1 and +1 training standard
-# deviations: a shift by one moves a sample to the middle between them.
 MAX_SHIFT_SDS = 1.0
-# Half of the way, as a ratio, to the nearest other scale: ln instead of log2, a factor of 0.69.
+"""Largest shift of all genes, in training standard deviations. A gene that separates two classes of
+equal size has them at -1 and +1: a shift by 1 moves a sample to the middle between them."""
 MIN_SLOPE_RATIO = float(np.sqrt(np.log(2)))
-# Standard errors that must lie between a value and its bound.
+"""Smallest slope, and 1 over the largest: half of the way, as a ratio, to the nearest other scale,
+which is ln instead of log2, a factor of 0.69."""
 N_STANDARD_ERRORS = 3.0
-# One sample of many may be bright or of poor quality: its bounds are this many times as wide (the
-# ratio to this power).
+"""Standard errors by which a value must lie beyond its bound."""
 SINGLE_SAMPLE_FACTOR = 3
-# With fewer genes no slope is fitted.
+"""Factor of `MAX_SHIFT_SDS`, and power of `MIN_SLOPE_RATIO`, for one sample among several, which
+may be bright or of poor quality."""
 MIN_SLOPE_GENES = 10
-# Share of the sum of squares of the training means that is not due to their error. Below it the
-# genes do not differ measurably in level, and a slope would be fitted to the error.
+"""Number of genes below which no slope is fitted."""
 MIN_TRUE_SHARE = 0.8
+"""Share of the sum of squares of the training means that is not due to their error. Below it the
+genes do not differ measurably in level, and a slope would be fitted to the error."""
 OF_MODEL = "of the model"
 SCALE_ADVICE = (
     "bring the values to the study's scale: the same base of the logarithm, the same normalisation"
 )
 Bounds = Mapping[str, float]
+"""``low`` and ``high``, the smallest and the largest mean of a class, and ``sd`` inside a class."""
+
+
+class ComparedValues(NamedTuple):
+    """Values of some genes in new samples, beside the values in the training samples."""
+
+    X: Array
+    """(n_samples, n_genes) float: as the coefficients see them, after all steps."""
+    measured: Array
+    """(n_samples, n_genes) bool: values that are not filled in."""
+    samples: Sequence[str]
+    """Names of the samples."""
+    scale: Mapping[str, Any]
+    """Training values of these genes: ``training.scale`` or ``training.panel`` of model.json."""
+
+    def complete_genes(self) -> Array:
+        """Return the mask (n_genes,) of the genes that were measured in all new samples."""
+        return np.asarray(self.measured.all(axis=0))
+
+
+class SampleFault(NamedTuple):
+    """Why values are not on the training scale."""
+
+    place: str
+    """Addition to the file in a message: ``", sample 'S1'"``; '' if it concerns all samples."""
+    message: str
+    """What was found, and what to do."""
 
 
 class ScaleProfile(NamedTuple):
@@ -40,24 +72,30 @@ class ScaleProfile(NamedTuple):
     for ln instead of log2, whatever constant is added to all values.
     """
 
-    genes: int  # number of genes that were compared
-    location: float  # median of (x_j - m_j)/s_j, in training standard deviations
+    genes: int
+    """Number of genes that were compared."""
+    location: float
+    """Median of (x_j - m_j)/s_j, in training standard deviations."""
     location_error: float
-    slope: float  # of x_j on m_j with weights 1/s_j²
-    slope_error: float  # infinite without a slope
-    # |slope - 1| over that of a training sample, whose sum of squares includes the error of m_j
+    """Standard error of the location; infinite without genes."""
+    slope: float
+    """Slope of x_j on m_j with weights 1/s_j²; 1 if none is fitted."""
+    slope_error: float
+    """Standard error of the slope; infinite if none is fitted."""
     stretch: float = 1.0
+    """Sum of squares of the m_j over its part without error: |slope - 1| of new samples is larger
+    by this factor than that of a training sample, whose means have the same errors."""
 
 
 def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
     """Return ``training.scale`` of model.json: the training values of the models' genes.
 
-    X (n_samples, n_genes) float: as the coefficients see them, after the learned steps. y
-    (n_samples,) or (n_samples, T) float: response: ±1, or a number, which is cut at its mean; or a
-    column for each class, (n, T).
+    X (n_samples, n_genes) float: as the coefficients see them, after the learned steps.
+    y (n_samples,) or (n_samples, T) float: ±1, or a number, which is cut at its mean; or a column
+    for each class.
 
-    dict: ``samples``, ``genes``, ``means``, ``sds``; ``location`` and ``slope`` of single samples:
-    ``low`` and ``high`` are the extreme means of the classes, ``sd`` is that inside of them.
+    The keys are ``samples``, ``genes``, ``means``, ``sds``, and `Bounds` of the ``location`` and of
+    the ``slope`` of single samples.
     """
     scale = {
         "samples": len(X),
@@ -65,13 +103,13 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
         "means": X.mean(axis=0).tolist(),
         "sds": X.std(axis=0).tolist(),
     }
-    # The means hold these samples themselves: there is no noise to take off.
+    # These samples made the means themselves, so that no error of the means flattens their slope.
     noiseless_scale = scale | {"samples": np.inf}
     profiles = [sample_profile(x, np.ones(len(x), dtype=bool), noiseless_scale) for x in X]
     class_numbers = np.argmax(y, axis=1) if y.ndim > 1 else (y > y.mean()).astype(np.int64)
     values_by_name = {
-        "location": [profile_of_sample.location for profile_of_sample in profiles],
-        "slope": [profile_of_sample.slope for profile_of_sample in profiles],
+        "location": [profile.location for profile in profiles],
+        "slope": [profile.slope for profile in profiles],
     }
     return scale | {
         name: _bounds(np.array(values), class_numbers) for name, values in values_by_name.items()
@@ -79,7 +117,7 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
 
 
 def _bounds(values: Array, class_number: Array) -> dict[str, float]:
-    """Return the extreme class means and the sd inside of the classes."""
+    """Return the extreme class means of values (n_samples,) and the sd inside of the classes."""
     class_codes = range(class_number.max() + 1)
     means = np.array([values[class_number == number].mean() for number in class_codes])[
         class_number
@@ -117,45 +155,37 @@ def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> Scale
     return ScaleProfile(n_genes, location, error, slope, slope_error, squares / true_squares)
 
 
-def mean_profile(X: Array, measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
+def mean_profile(compared: ComparedValues) -> ScaleProfile:
     """Return location and slope of the means of several samples, see `sample_profile`."""
-    counts = measured.sum(axis=0)
-    means = np.where(measured, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    return sample_profile(means, counts > 0, scale)
+    counts = compared.measured.sum(axis=0)
+    means = np.where(compared.measured, compared.X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    return sample_profile(means, counts > 0, compared.scale)
 
 
-def describe_scale_fault(
-    X: Array, measured: Array, sample_names: Sequence[str], scale: Mapping[str, Any]
-) -> tuple[str, str] | None:
-    """Return why values are not on the training scale, and of which sample; or None.
+def describe_scale_fault(compared: ComparedValues) -> SampleFault | None:
+    """Return why values are not on the training scale, and of which sample; None if they are.
 
-    The mean over the samples is held against the classes' own means, ± `MAX_SHIFT_SDS` and a factor
-    of `MIN_SLOPE_RATIO`, and must lie beyond by `N_STANDARD_ERRORS` errors, √(sd²/n + error²). Of
-    several samples each is held against `SINGLE_SAMPLE_FACTOR` times as much.
-
-    X, measured (n_samples, n_genes) float, bool: in the order of the scale's genes, as the
-    coefficients see them. sample_names: samples. scale: as `training_scale` gives it.
-
-    (str, str) or None: what to add to the file, ``", sample 'S1'"`` or nothing; what was found, and
-    what to do.
+    The mean of the samples may lie beyond the class means of training samples by `MAX_SHIFT_SDS`
+    and a factor of `MIN_SLOPE_RATIO`, and by `N_STANDARD_ERRORS` standard errors √(sd²/n + error²).
+    One of several samples may lie `SINGLE_SAMPLE_FACTOR` times as far away.
     """
-    if fault := mean_fault(X, measured, scale):
-        return f", sample '{sample_names[0]}'" if len(X) == 1 else "", fault
-    for name, x, is_measured in zip(sample_names, X, measured, strict=True):
-        if fault := sample_fault(x, is_measured, scale):
-            return f", sample '{name}'", fault
+    samples = compared.samples
+    if fault := mean_fault(compared):
+        return SampleFault(f", sample '{samples[0]}'" if len(samples) == 1 else "", fault)
+    for name, x, is_measured in zip(samples, compared.X, compared.measured, strict=True):
+        if fault := sample_fault(x, is_measured, compared.scale):
+            return SampleFault(f", sample '{name}'", fault)
     return None
 
 
-def mean_fault(
-    X: Array, measured: Array, scale: Mapping[str, Any], gene_text: str = OF_MODEL
-) -> str:
+def mean_fault(compared: ComparedValues, gene_text: str = OF_MODEL) -> str:
     """Return why the mean of the samples is not on the training scale, '' if it is.
 
-    `gene_text` says which genes these are; the rest as in `describe_scale_fault`.
+    `gene_text` says in the message which genes these are.
     """
-    fault = _profile_fault(mean_profile(X, measured, scale), scale, max(len(X), 1), 1, gene_text)
-    mean_text = "" if len(X) == 1 else f" (means of {len(X)} samples)"
+    n = len(compared.X)
+    fault = _profile_fault(mean_profile(compared), compared.scale, max(n, 1), 1, gene_text)
+    mean_text = "" if n == 1 else f" (means of {n} samples)"
     return fault and f"{fault}{mean_text}; {SCALE_ADVICE}"
 
 
@@ -172,19 +202,18 @@ def sample_fault(
     return fault and f"{fault}; {SCALE_ADVICE}"
 
 
-def find_odd_samples(
-    X: Array, measured: Array, sample_names: Sequence[str], scale: Mapping[str, Any]
-) -> list[tuple[str, str]]:
-    """Return each sample that `describe_scale_fault` would refuse alone, and why.
+def find_odd_samples(compared: ComparedValues) -> list[tuple[str, str]]:
+    """Return the name of each sample that `describe_scale_fault` would refuse alone, and why.
 
     In halves of six studies, with 3 to 100 genes, 2 of 5088 samples were named that were on the
     scale of the other half.
-
-    X, measured, scale: as in `describe_scale_fault`. sample_names: names of the rows of X.
     """
+    scale = compared.scale
     faults = (
         (name, _profile_fault(sample_profile(x, is_measured, scale), scale, 1, 1, OF_MODEL))
-        for name, x, is_measured in zip(sample_names, X, measured, strict=True)
+        for name, x, is_measured in zip(
+            compared.samples, compared.X, compared.measured, strict=True
+        )
     )
     return [(name, fault) for name, fault in faults if fault]
 
@@ -201,7 +230,10 @@ def is_off_centre(
 def _profile_fault(
     profile: ScaleProfile, scale: Mapping[str, Any], n: int, factor: int, gene_text: str
 ) -> str:
-    """Return why n samples of this profile are not on the training scale, '' if they are."""
+    """Return why the mean of n samples is not on the training scale, '' if it is.
+
+    factor: 1, or `SINGLE_SAMPLE_FACTOR`, by which bounds are wider.
+    """
     slope = _stretch_bounds(scale["slope"], profile.stretch)
     gene_text = f"the {counted(profile.genes, 'gene')} {gene_text}"
     if is_off_centre(profile, scale, n, factor * MAX_SHIFT_SDS):
@@ -218,7 +250,7 @@ def _profile_fault(
 
 
 def _stretch_bounds(slope: Bounds, factor: float) -> Bounds:
-    """Return the bounds of the slope, stretched by a factor around 1."""
+    """Return the bounds of a slope with their distances from 1 multiplied by a factor."""
     ends = {end: 1.0 + factor * (slope[end] - 1.0) for end in ("low", "high")}
     return ends | {"sd": factor * slope["sd"]}
 
@@ -227,8 +259,6 @@ def _uncertainty(bounds: Bounds, error: float, n_samples: float) -> float:
     """Return `N_STANDARD_ERRORS` standard errors of the mean of some samples."""
     return float(N_STANDARD_ERRORS * np.sqrt(bounds["sd"] ** 2 / n_samples + error**2))
 
-
-Panel = Mapping[str, Any]
 
 MAX_PANEL_GENES = 300
 """Largest number of genes of the panel."""
@@ -252,13 +282,14 @@ MIN_UNIFORM_SAMPLES = 10
 """New samples from which on a call of the same class for all of them is doubtful."""
 ID_QUESTION = "do the gene ids stand beside their own values?"
 OF_PANEL = "that are compared"
+"""Text that names the genes of the panel in a message, as `OF_MODEL` those of the models."""
 
 
 def panel_genes(X: Array, model_columns: Array) -> Array:
-    """Return the genes of the panel: evenly spread over the ranks of their means, in column order.
+    """Return the columns of the panel: genes evenly spread over the ranks of their means.
 
     X (n_samples, n_genes) float: training samples, as coefficients see them. model_columns: columns
-    of the models' genes, which are compared with the training samples anyway.
+    of the models' genes, which `training_scale` compares.
     """
     varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > MIN_SPREAD), model_columns)
     by_mean = varies[np.argsort(X[:, varies].mean(axis=0), kind="stable")]
@@ -273,18 +304,14 @@ def training_panel(
 ) -> dict[str, Any]:
     """Return ``training.panel`` of model.json: the training values of further genes.
 
-    X (n_samples, n_genes) float: as coefficients see the panel's genes. y, genes: as in
-    `training_scale`. studies (n_samples,) str or None: study of each sample, where the model was
-    made of several.
+    X (n_samples, n_genes) float: the panel's genes, as coefficients see them. y, genes: as in
+    `training_scale`. studies (n_samples,) str or None: study of each sample, if there are several.
 
-    Returns
-    -------
-    dict
-        That of `training_scale`, and ``agreement``, the mean rank correlation of a training sample
-        with the means; ``axes``, (`N_AXES`, n_genes), of the standardised values, and
-        ``coherence``, what share of the variance of one half of the samples lies along the axes of
-        the other; of studies, that of each along the axes of the others: what goes together in one
-        alone would be asked of new samples, too.
+    The keys are those of `training_scale`, and three more. ``agreement`` is the mean rank
+    correlation of a training sample with the means. ``axes`` (`N_AXES`, n_genes) are principal axes
+    of the standardised values. ``coherence`` is the share of the variance of one half of the
+    samples along the axes of the other half. With studies it is that of each study along the axes
+    of the others, because genes that vary together in one study alone need not do so elsewhere.
     """
     scale = training_scale(X, y, genes)
     Z = _standardised(X, X.std(axis=0))
@@ -296,7 +323,7 @@ def training_panel(
     )
     shares = [coherence(Z[in_study], axes_of(Z[~in_study])) for in_study in is_in_study]
     return scale | {
-        "agreement": float(agreement(X, X.mean(axis=0)).mean()) if X.size else 0.0,
+        "agreement": float(rank_agreement(X, X.mean(axis=0)).mean()) if X.size else 0.0,
         "axes": axes_of(Z).tolist() if is_in_study else [],
         "coherence": float(np.mean(shares)) if is_in_study else 0.0,
     }
@@ -308,12 +335,12 @@ def axes_of(Z: Array) -> Array:
 
 
 def coherence(Z: Array, axes: Array) -> float:
-    """Return the share of the variance of samples along axes: of orthonormal V |ZV'|²/|Z|²."""
+    """Return the share of the variance of samples along orthonormal axes V, |ZV'|²/|Z|²."""
     Z = Z - Z.mean(axis=0)
     return float(np.sum((Z @ axes.T) ** 2) / max(float(np.sum(Z**2)), MIN_SPREAD))
 
 
-def agreement(X: Array, means: Array) -> Array:
+def rank_agreement(X: Array, means: Array) -> Array:
     """Return Spearman's rank correlation of each row of X with `means`, (n_samples,)."""
     from scipy.stats import rankdata
 
@@ -325,60 +352,57 @@ def agreement(X: Array, means: Array) -> Array:
     return np.asarray(np.divide(ranks @ mean_ranks, size, out=np.zeros(len(X)), where=size > 0))
 
 
-def has_enough_panel_genes(measured: Array) -> bool:
-    """Return whether new samples have enough genes of the panel, (n_samples, n_genes) bool."""
-    return int(measured.all(axis=0).sum()) >= MIN_PANEL_GENES
+def has_enough_panel_genes(compared: ComparedValues) -> bool:
+    """Return whether new samples have enough genes of the panel for a comparison."""
+    return int(compared.complete_genes().sum()) >= MIN_PANEL_GENES
 
 
-def panel_fault(X: Array, measured: Array, names: Sequence[str], panel: Panel) -> str:
+def panel_fault(compared: ComparedValues) -> str:
     """Return why new samples are not on the training scale by the panel, '' if they are.
 
-    Gene ids that stand beside the values of others come first: the order of the genes is then
-    another one than in every training sample.
-
-    X, measured, names: as in `describe_scale_fault`. panel: as `training_panel` gives it.
+    Another order of the genes is reported first: gene ids then stand beside the values of other
+    genes. There is no fault if too few genes were measured.
     """
-    if not has_enough_panel_genes(measured):
+    if not has_enough_panel_genes(compared):
         return ""
-    panel_agreement = float(np.median(_panel_agreement(X, measured, panel)))
-    if panel_agreement < _min_agreement(panel):
-        return _order_fault(panel_agreement, measured, panel)
-    return mean_fault(X, measured, panel, OF_PANEL)
+    panel_agreement = float(np.median(_panel_agreement(compared)))
+    if panel_agreement < _min_agreement(compared.scale):
+        return _order_fault(panel_agreement, compared)
+    return mean_fault(compared, OF_PANEL)
 
 
-def panel_doubts(
-    X: Array, measured: Array, names: Sequence[str], panel: Panel
-) -> Iterator[tuple[int, str]]:
-    """Yield the rows of doubtful samples by the panel, and the reason; see `panel_fault`.
+def panel_doubts(compared: ComparedValues) -> Iterator[tuple[int, str]]:
+    """Yield the row of each sample that is doubtful by the panel, and the reason.
 
-    Single samples by the order of their genes, by location and slope; all of them where they
-    spread more or less than training samples, or not along their axes.
+    A single sample is doubtful by the order of its genes, or by location and slope. All samples are
+    if they spread more or less than training samples, or not along their axes.
     """
-    if not has_enough_panel_genes(measured):
+    if not has_enough_panel_genes(compared):
         return
-    agreements = _panel_agreement(X, measured, panel)
-    for row, (x, is_measured) in enumerate(zip(X, measured, strict=True)):
+    panel = compared.scale
+    agreements = _panel_agreement(compared)
+    for row, (x, is_measured) in enumerate(zip(compared.X, compared.measured, strict=True)):
         if agreements[row] < _min_agreement(panel):
-            yield row, _order_fault(float(agreements[row]), measured, panel)
+            yield row, _order_fault(float(agreements[row]), compared)
         elif fault := sample_fault(x, is_measured, panel, OF_PANEL):
             yield row, fault
-    for fault in _joint_faults(X, measured, panel) if len(X) >= MIN_SPREAD_SAMPLES else ():
-        yield from ((row, fault) for row in range(len(X)))
+    for fault in _joint_faults(compared) if len(compared.X) >= MIN_SPREAD_SAMPLES else ():
+        yield from ((row, fault) for row in range(len(compared.X)))
 
 
-def _joint_faults(X: Array, measured: Array, panel: Panel) -> Iterator[str]:
-    """Yield why the genes of the panel do not spread or vary together as in training."""
-    is_complete = measured.all(axis=0)
+def _joint_faults(compared: ComparedValues) -> Iterator[str]:
+    """Yield why the genes of the panel do not spread or vary together as in training samples."""
+    panel = compared.scale
+    is_complete = compared.complete_genes()
     sds = np.asarray(panel["sds"], dtype=float)[is_complete]
-    Z = _standardised(X[:, is_complete], sds)
+    Z = _standardised(compared.X[:, is_complete], sds)
     spread = float(np.median(np.sqrt(np.sum(Z**2, axis=0) / (len(Z) - 1))))
-    tolerance = np.exp(1 / np.sqrt(2 * (len(Z) - 1)))
-    has_no_slope = not np.isfinite(mean_profile(X, measured, panel).slope_error)
+    tolerance = np.exp(1 / np.sqrt(2 * (len(Z) - 1)))  # one standard error of a standard deviation
+    has_no_slope = not np.isfinite(mean_profile(compared).slope_error)
     if has_no_slope and not MIN_SLOPE_RATIO / tolerance <= spread <= tolerance / MIN_SLOPE_RATIO:
         yield (
             f"the {counted(int(is_complete.sum()), 'gene')} {OF_PANEL} spread {spread:.2f} times "
-            "as much over "
-            f"the samples as in training; {SCALE_ADVICE}"
+            f"as much over the samples as in training; {SCALE_ADVICE}"
         )
     if panel["coherence"] >= MIN_TRAINING_COHERENCE:
         share = coherence(Z, np.asarray(panel["axes"])[:, is_complete])
@@ -398,33 +422,35 @@ def _standardised(X: Array, sds: Array) -> Array:
     return np.asarray(np.clip(Z, -MAX_ABS_Z, MAX_ABS_Z))
 
 
-def _panel_agreement(X: Array, measured: Array, panel: Panel) -> Array:
+def _panel_agreement(compared: ComparedValues) -> Array:
     """Return the rank correlation of each sample with the training means, (n_samples,)."""
-    is_complete = measured.all(axis=0)
-    return agreement(X[:, is_complete], np.asarray(panel["means"], dtype=float)[is_complete])
+    is_complete = compared.complete_genes()
+    means = np.asarray(compared.scale["means"], dtype=float)[is_complete]
+    return rank_agreement(compared.X[:, is_complete], means)
 
 
-def _min_agreement(panel: Panel) -> float:
-    """Return the smallest agreement of a sample in the order of the training genes."""
+def _min_agreement(panel: Mapping[str, Any]) -> float:
+    """Return the smallest agreement of a sample whose genes have the order of the training genes.
+
+    It is -inf if training samples themselves agree too little to tell.
+    """
     typical = float(panel["agreement"])
     return MIN_AGREEMENT_SHARE * typical if typical >= MIN_TRAINING_AGREEMENT else -np.inf
 
 
-def _order_fault(panel_agreement: float, measured: Array, panel: Panel) -> str:
+def _order_fault(panel_agreement: float, compared: ComparedValues) -> str:
     """Return the message that the genes stand in another order."""
-    genes = counted(int(measured.all(axis=0).sum()), "gene")
+    genes = counted(int(compared.complete_genes().sum()), "gene")
     return (
         f"the order of the {genes} {OF_PANEL} agrees by {panel_agreement:.2f} with that of the "
-        "training samples, "
-        f"which agree by {panel['agreement']:.2f} with each other's mean; {ID_QUESTION}"
+        f"training samples, which agree by {compared.scale['agreement']:.2f} with each other's "
+        f"mean; {ID_QUESTION}"
     )
 
 
-def describe_scale(
-    X: Array, measured: Array, names: Sequence[str], scale: Mapping[str, Any]
-) -> str:
-    """Return a sentence on location and slope of new samples; arguments of `panel_fault`."""
-    profile = mean_profile(X, measured, scale)
+def describe_scale(compared: ComparedValues) -> str:
+    """Return a sentence on location and slope of new samples."""
+    profile = mean_profile(compared)
     slope = "" if not np.isfinite(profile.slope_error) else f", slope {profile.slope:.2f}"
     side = "above" if profile.location >= 0 else "below"
     return (
@@ -433,20 +459,21 @@ def describe_scale(
     )
 
 
-def common_shift(X: Array, measured: Array, panel: Panel) -> float:
-    """Return the common shift of all genes above the training samples, in units of X.
+def common_shift(compared: ComparedValues) -> float:
+    """Return the shift that all genes of the panel share, in units of X; 0 without one.
 
-    The median over the genes of the mean of the samples less that of the training samples. It is
-    told from chance where the location lies beyond those of the classes by three of its errors.
+    It is the median over the genes of the mean of the new samples less that of the training
+    samples. It counts if the location lies beyond those of the classes by three standard errors.
     """
-    effective_n = 1 / (1 / len(X) + 1 / panel["samples"])  # both means have errors
-    if not has_enough_panel_genes(measured) or not is_off_centre(
-        mean_profile(X, measured, panel), panel, effective_n
+    panel = compared.scale
+    effective_n = 1 / (1 / len(compared.X) + 1 / panel["samples"])  # both means have errors
+    if not has_enough_panel_genes(compared) or not is_off_centre(
+        mean_profile(compared), panel, effective_n
     ):
         return 0.0
-    is_complete = measured.all(axis=0)
+    is_complete = compared.complete_genes()
     means = np.asarray(panel["means"], dtype=float)[is_complete]
-    return float(np.median(X[:, is_complete].mean(axis=0) - means))
+    return float(np.median(compared.X[:, is_complete].mean(axis=0) - means))
 
 
 def call_doubts(calls: Array, corrected_calls: Array, shift: float) -> list[str]:
@@ -492,27 +519,24 @@ def describe_log_fault(
     training_scale: Mapping[str, float],
     *,
     takes_logarithms: bool,
-) -> tuple[str, str] | None:
+) -> SampleFault | None:
     """Return which sample lacks logarithms, or has one more than in training, and what to do.
 
-    Some models standardise each gene by its mean and sd over the new samples. Aligned samples then
-    lie where training samples lie, whatever their scale was, so it is checked before.
+    It is for models that standardise each gene by its mean and sd over the new samples: aligned
+    samples lie where training samples lie, whatever their scale was, so it is checked before.
 
     values, measured (n_samples, n_genes) float, bool: after the row-wise steps, before studies are
     aligned. names: samples. training_scale: ``median`` and ``p99`` of the training values before
     alignment. takes_logarithms: whether the row-wise steps take logarithms.
-
-    (str, str) or None: suffix of the file in the message, ``", sample 'S1'"``, and the message.
-    None without fault.
     """
-    middles_and_tops = [
+    medians_and_p99s = [
         median_and_p99(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)
     ]
-    looks_raw = [spread_as_raw(*size) for size in middles_and_tops]
+    looks_raw = [spread_as_raw(median, p99) for median, p99 in medians_and_p99s]
     training_looks_raw = spread_as_raw(**training_scale)
     logged_twice = [
-        takes_logarithms and MIN_P99_RATIO * top < training_scale["p99"]
-        for _, top in middles_and_tops
+        takes_logarithms and MIN_P99_RATIO * p99 < training_scale["p99"]
+        for _, p99 in medians_and_p99s
     ]
     odd_samples = np.flatnonzero(
         [
@@ -525,11 +549,11 @@ def describe_log_fault(
     first_odd = int(odd_samples[0])
     never_logged = looks_raw[first_odd] and not training_looks_raw
     history = "never logged" if never_logged else "logged already"
-    p99 = middles_and_tops[first_odd][1]
+    p99_of_sample = medians_and_p99s[first_odd][1]
     remedy = "take log2 of them" if never_logged else "give the model the values before logarithms"
     further = further_text(len(odd_samples) - 1, "sample")
     message = (
-        f"the values look as if they were {history} (99th percentile {p99:.4g}; in training"
-        f" {training_scale['p99']:.4g}){further}; {remedy}, as for its training samples"
+        f"the values look as if they were {history} (99th percentile {p99_of_sample:.4g}; in"
+        f" training {training_scale['p99']:.4g}){further}; {remedy}, as for its training samples"
     )
-    return f", sample '{names[first_odd]}'", message
+    return SampleFault(f", sample '{names[first_odd]}'", message)

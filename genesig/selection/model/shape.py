@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jsonschema import Draft202012Validator, ValidationError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def covariate_part(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
+def covariates_json(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
     """Return the part ``covariates`` of model.json; {} in a study without covariates."""
     design = dataset.design
     if final_fit.covariates is None:
@@ -74,15 +74,15 @@ def _final_knots(covariates: Sequence[Covariate], all_knots: Array) -> list[list
     return knots
 
 
-def covariate_weights(final_fit: Fits, index: int) -> dict[str, Any]:
-    """Return the weights of the covariates in the model at one mu, for model.json."""
+def covariate_weights_json(final_fit: Fits, index: int) -> dict[str, Any]:
+    """Return the key ``covariates`` of one of ``models``: weights in the list number `index`."""
     if final_fit.covariates is None:
         return {}
     return {"covariates": final_fit.covariates.gamma[0, index].tolist()}
 
 
 def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:
-    """Return the covariates that a model needs."""
+    """Return the covariates that a model needs; () in a model without covariates."""
     columns = model.get("covariates", {"columns": []})["columns"]
     return tuple(
         Covariate(
@@ -93,7 +93,7 @@ def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:
 
 
 def _model_knots(model: ModelJson) -> Array:
-    """Return the knots of the columns of `encoded`, as `splined` has them."""
+    """Return the knots (r, K) of the columns of `encoded`, NaN where a column has fewer."""
     covariates = covariates_of(model)
     counts = knot_counts(covariates)
     knots = np.full((len(counts), max(counts, default=0)), np.nan)
@@ -143,7 +143,7 @@ REPAIR_ADVICE = "copy it again, or delete it and run the study again, which rewr
 
 
 def add_digest(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model with the digest of its content, behind format and version."""
+    """Return a model with its digest as the third key, behind format and version."""
     return {
         key: model_digest(model) if key == "digest" else model[key]
         for key in ("format", "version", "digest", *model)
@@ -151,9 +151,9 @@ def add_digest(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_digest(model: Mapping[str, Any]) -> str:
-    """Return ``sha256:…`` over all but `digest`, whatever the layout and however 1 is written.
+    """Return ``sha256:…`` of a model without its `digest`; layout and number format do not matter.
 
-    It is that of the JSON with sorted keys, without blanks, every number as a float of Python.
+    It is computed from JSON with sorted keys, without blanks, every number as a float of Python.
 
     Raises ValueError, OverflowError: a number is infinite or none.
     """
@@ -165,7 +165,7 @@ def model_digest(model: Mapping[str, Any]) -> str:
 
 
 def _with_float_numbers(value: Any) -> Any:
-    """Write 1 as 1.0: a program that knows one kind of number may have copied the file."""
+    """Return the value with 1 as 1.0: another program may have written all numbers in one way."""
     if isinstance(value, dict):
         return {key: _with_float_numbers(item) for key, item in value.items()}
     if isinstance(value, list) and not set(map(type, value)) <= {float, str}:
@@ -258,7 +258,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
             yield f"models.{number}.covariates"
         yield from (
             f"models.{number}.{part}"
-            for part in _parts_without_classes(list_model, model["classes"])
+            for part in _parts_of_wrong_width(list_model, model["classes"])
         )
         if "decision" in list_model and not isinstance(model["classes"], Mapping):
             yield f"models.{number}.decision"
@@ -283,8 +283,11 @@ def _training_contradictions(
             yield f"training.{name}"
 
 
-def _parts_without_classes(list_model: Mapping[str, Any], classes: Any) -> Iterator[str]:
-    """Yield the parts without one number for each of several classes, or with more otherwise."""
+def _parts_of_wrong_width(list_model: Mapping[str, Any], classes: Any) -> Iterator[str]:
+    """Yield the parts of a list's model whose entries have another number of values than needed.
+
+    An entry is a list with a number for each of several classes, otherwise one number.
+    """
     n_classes = len(classes) if isinstance(classes, list) else None
     probability = [list_model["probability"]["intercept"]] if "probability" in list_model else []
     parts = {
@@ -304,19 +307,19 @@ def _unknown_keys(model: Mapping[str, Any]) -> str:
     return listing(sorted(map(str, unknown))).strip("'")
 
 
-# Python's types of those of JSON: true is no number there.
 JSON_TYPES: dict[str, set[type]] = {
     "number": {int, float},
     "integer": {int},
     "string": {str},
     "null": {type(None)},
 }
+"""JSON type -> Python types of its values; a bool is no number in JSON."""
 
 
 def _check_items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]:
-    """Yield the errors of a list for jsonschema.
+    """Yield the errors of a list; it replaces the keyword ``items`` of jsonschema.
 
-    A list of plain values is checked by their types at once, in a hundredth of the time.
+    A list of plain values is checked by its set of types, in a hundredth of the time.
     """
     types = schema.get("type", ())
     types = [types] if isinstance(types, str) else types
@@ -355,7 +358,6 @@ MODEL_VALIDATOR: Any = extend(  # type: ignore[no-untyped-call]
 )(SCHEMA)
 
 
-# Of the fields of fitted steps, those whose last axis is the genes that the step takes.
 FIELDS_BY_GENE = {
     "donors",
     "low",
@@ -371,6 +373,7 @@ FIELDS_BY_GENE = {
     "reference",
     "means",
 }
+"""Fields of fitted steps whose last axis is the genes that the step takes."""
 
 
 def apply_learned_steps(
@@ -391,7 +394,7 @@ def apply_learned_steps(
     (n_samples, n_genes of `model_of_list`) float
     """
     gene_of_column = np.arange(values.shape[1])
-    for step in split_steps(model)[1]:
+    for step in model_steps(model).learned:
         values = apply(step, values, sample_table)
         gene_of_column = gene_of_column if step.genes is None else gene_of_column[step.genes]
     column_of_gene = {
@@ -408,7 +411,7 @@ def check_steps(model: ModelJson, source: str) -> None:
     """
     means = np.atleast_2d(np.asarray(model["training"]["means"], dtype=float))
     try:
-        row_steps, learned_steps = split_steps(model)
+        row_steps, learned_steps = model_steps(model)
         names = tuple(state["step"] for state in model["normalisation"]["steps"][: len(row_steps)])
         with np.errstate(all="ignore"):
             results = [Reference(names, tuple(row_steps), 0).transform(np.abs(means) + 1)]
@@ -432,7 +435,8 @@ def check_steps(model: ModelJson, source: str) -> None:
 def _fields_fit_genes(states: Sequence[ModelJson], steps: Sequence[Any], X: Array) -> bool:
     """Return whether each step has a value for each column that the step before it returns.
 
-    A field of length 0 is not in use.
+    states: ``normalisation.steps`` of model.json, from which `steps` were made. X: values before
+    the first of them. A field of length 0 is not in use.
     """
     for state, step in zip(states, steps, strict=True):
         widths = {np.shape(state[name])[-1:] for name in FIELDS_BY_GENE & state.keys()} - {(0,)}
@@ -469,7 +473,7 @@ def imputation_step(model: ModelJson) -> str | None:
 
 
 def indicators(model: ModelJson) -> tuple[Array, Array]:
-    """Return the columns of genes with a missing indicator, and of these indicators."""
+    """Return columns of genes with a missing indicator, and the column of each one's indicator."""
     steps = (step for step in model["normalisation"]["steps"] if step["step"] == MISSING_INDICATORS)
     state: Mapping[str, Any] = next(steps, {})
     genes_of, indicator_columns = (
@@ -484,7 +488,7 @@ def zeros_are_missing(model: ModelJson) -> bool:
 
 
 def leaves_missing_to_steps(model: ModelJson) -> bool:
-    """Return whether missing values are left to the learned steps, which know a sample's depth."""
+    """Return whether the learned steps fill in missing values, as they know a sample's depth."""
     names = {step["step"] for step in model["normalisation"]["steps"]}
     return "knn_impute" in names or bool(names & LEARNED_DEPTH_STEPS)
 
@@ -494,19 +498,27 @@ def takes_missing_as_low(model: ModelJson) -> bool:
     return imputation_step(model) in LOW_VALUE_STEPS
 
 
-def split_steps(model: ModelJson) -> tuple[list[Any], list[Any]]:
-    """Return the steps before the splits (of one sample or one study), and the learned steps."""
+class ModelSteps(NamedTuple):
+    """Fitted steps of a model, in order."""
+
+    row_wise: list[Any]
+    """Steps before the splits, each of one sample or of one study."""
+    learned: list[Any]
+    """Steps that learned from the training samples."""
+
+
+def model_steps(model: ModelJson) -> ModelSteps:
+    """Return the fitted steps of a model."""
     steps = list(Reference.from_state(model["normalisation"]).steps)
-    row_kinds = ("sample", "study")
-    n_row_steps = next(
-        (k for k, step in enumerate(steps) if step.kind not in row_kinds), len(steps)
+    n_row_wise = next(
+        (k for k, step in enumerate(steps) if step.kind not in ("sample", "study")), len(steps)
     )
-    return steps[:n_row_steps], steps[n_row_steps:]
+    return ModelSteps(steps[:n_row_wise], steps[n_row_wise:])
 
 
 def apply_row_steps(model: ModelJson, X: Array, measured: Array, fill_values: Array) -> Array:
-    """Return X after the steps that use one sample at a time; arguments of `apply_study_steps`."""
-    steps = [step for step in split_steps(model)[0] if step.kind == "sample"]
+    """Return X after the steps of one sample at a time; other arguments as `apply_study_steps`."""
+    steps = [step for step in model_steps(model).row_wise if step.kind == "sample"]
     return apply_row_wise(steps, X, measured, fill_values)
 
 
@@ -519,7 +531,7 @@ def apply_study_steps(
     each was measured. fill_values (n_genes,) float: value that replaces each missing value of a
     gene, on the scale after these steps.
     """
-    for step in split_steps(model)[0]:
+    for step in model_steps(model).row_wise:
         if step.kind == "study":
             aligned_values = step.transform(np.where(measured, values, np.nan))
             values = np.where(measured, aligned_values, fill_values)

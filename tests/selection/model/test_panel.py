@@ -8,6 +8,7 @@ from study_data import Centre, both
 
 from genesig.selection.model.same_scale import (
     MIN_SPREAD_SAMPLES,
+    ComparedValues,
     call_doubts,
     common_shift,
     panel_doubts,
@@ -27,8 +28,13 @@ def known(X):
 
 
 def held(X, panel):
+    compared = compared_values(X, panel)
+    return panel_fault(compared), dict(panel_doubts(compared))
+
+
+def compared_values(X, panel, is_known=None):
     names = [f"s{k}" for k in range(len(X))]
-    return panel_fault(X, known(X), names, panel), dict(panel_doubts(X, known(X), names, panel))
+    return ComparedValues(X, known(X) if is_known is None else is_known, names, panel)
 
 
 def centre(seed):
@@ -132,9 +138,10 @@ def test_panel_with_few_measured_genes_gives_no_verdict():
     X = laboratory.arrays(both(20)) + 5
     is_known = known(X)
     is_known[:, 20:] = False
-    assert panel_fault(X, is_known, GENE_NAMES[:20], panel) == ""
-    assert list(panel_doubts(X, is_known, GENE_NAMES[:20], panel)) == []
-    assert common_shift(X, is_known, panel) == 0
+    compared = compared_values(X, panel, is_known)
+    assert panel_fault(compared) == ""
+    assert list(panel_doubts(compared)) == []
+    assert common_shift(compared) == 0
 
 
 def test_a_common_shift_is_told_and_chance_is_none():
@@ -142,8 +149,8 @@ def test_a_common_shift_is_told_and_chance_is_none():
     for seed in range(20):
         laboratory, panel = centre(seed)
         X = laboratory.arrays(both(20))
-        alarms.append(common_shift(X, known(X), panel))
-        assert common_shift(X + 0.7, known(X), panel) == pytest.approx(0.7, abs=0.2)
+        alarms.append(common_shift(compared_values(X, panel)))
+        assert common_shift(compared_values(X + 0.7, panel)) == pytest.approx(0.7, abs=0.2)
     assert np.count_nonzero(alarms) <= 1
 
 

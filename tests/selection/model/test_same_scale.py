@@ -22,9 +22,10 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (
     MIN_SLOPE_GENES,
-    agreement,
+    ComparedValues,
     describe_scale_fault,
     find_odd_samples,
+    rank_agreement,
     sample_profile,
     training_scale,
 )
@@ -47,7 +48,8 @@ def trained(centre: Centre, y: Array) -> dict[str, Any]:
 
 def fault(X: Array, scale: dict[str, Any], is_known: Array | None = None) -> tuple[str, str] | None:
     is_known = np.ones(X.shape, dtype=bool) if is_known is None else is_known
-    return describe_scale_fault(X, is_known, [f"s{k}" for k in range(len(X))], scale)
+    names = [f"s{k}" for k in range(len(X))]
+    return describe_scale_fault(ComparedValues(X, is_known, names, scale))
 
 
 LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.ones(1)}
@@ -122,9 +124,8 @@ def test_samples_of_the_same_laboratory_are_rarely_named(genes: int) -> None:
 
 
 def odd(X: Array, scale: dict[str, Any]) -> list[tuple[str, str]]:
-    return find_odd_samples(
-        X, np.ones(X.shape, dtype=bool), [f"s{k}" for k in range(len(X))], scale
-    )
+    names = [f"s{k}" for k in range(len(X))]
+    return find_odd_samples(ComparedValues(X, np.ones(X.shape, dtype=bool), names, scale))
 
 
 def test_an_unbalanced_study_is_no_yardstick_for_the_rare_class() -> None:
@@ -185,11 +186,7 @@ def test_new_samples_pass_if_all_genes_have_equal_means(seed: int, n_genes: int)
     X = rng.normal(size=(40, n_genes))
     scale = training_scale(X, np.repeat([-1.0, 1.0], 20), [f"g{gene}" for gene in range(n_genes)])
     new_samples = rng.normal(size=(40, n_genes))
-    names = [f"S{row}" for row in range(40)]
-    assert (
-        describe_scale_fault(new_samples, np.ones_like(new_samples, dtype=bool), names, scale)
-        is None
-    )
+    assert fault(new_samples, scale) is None
 
 
 def test_a_regression_is_cut_at_its_mean() -> None:
@@ -262,10 +259,7 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
         X = factors + rng.normal(size=(60, 20)) + 7.0
         names = [f"g{k}" for k in range(20)]
         scale = training_scale(X, rng.normal(size=60), names)
-        assert (
-            describe_scale_fault(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale)
-            is None
-        )
+        assert fault(X, scale) is None
 
 
 def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> None:
@@ -273,5 +267,5 @@ def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> No
     means = rng.normal(size=30)
     X = means + rng.normal(size=(4, 30))
     expected = [spearmanr(row, means).statistic for row in X]
-    np.testing.assert_allclose(agreement(X, means), expected)
-    assert agreement(np.ones((1, 30)), means).tolist() == [0.0]
+    np.testing.assert_allclose(rank_agreement(X, means), expected)
+    assert rank_agreement(np.ones((1, 30)), means).tolist() == [0.0]
