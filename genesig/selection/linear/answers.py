@@ -58,7 +58,7 @@ def first_genes(genes: Array) -> tuple[Array, ...]:
 
 
 def by_frequency(counts: Array, weight_sums: Array) -> tuple[Array, ...]:
-    """Return lists of the genes with the highest selection frequency, see `rank_genes`."""
+    """Return lists of the genes in most half-sample lists; the sum of weights orders ties."""
     return first_genes(rank_genes(counts, weight_sums))
 
 
@@ -430,7 +430,7 @@ def fdr_lists(
 def _genes_at_fdr(
     counts: Array, weight_sums: Array, fdr: float, settings: LinearSettings, null_tails: Array
 ) -> Array:
-    """Return the genes with q at most `fdr`, ascending.
+    """Return the genes with q at most `fdr`, ascending; q is the estimated FDR (`selection_q`).
 
     There are at least ``signature.least`` and at most ``signature.most`` of the genes in any list,
     or ``signature.size`` whatever their q.

@@ -66,7 +66,8 @@ class MatrixSettings(NamedTuple):
 class ElasticNets(Protocol):
     """k training sets of one matrix, of one kind of outcome, with the solver of that kind.
 
-    The criterion of training set k is loss + mu ||b||² + tau Σ w_j |b_j| of standardised genes Z.
+    The criterion is loss + mu ||b||² + tau Σ w_j |b_j|, of genes Z that are centred and scaled by
+    the rows of each training set, with penalty factors w. tau_max and norm depend on the set.
     """
 
     @property
@@ -99,9 +100,9 @@ class ElasticNets(Protocol):
         """Return training sets inside of these, with the same scaling and penalty factors.
 
         Responses Y and masks `rows` are (n, k'), `parent` (k',) numbers the sets that contain them.
-        With `end_together` the paths of one parent may all end where the first one ends, because
-        only a list that all folds have can be chosen. Without it each path ends by itself, and the
-        norm is that of the parent, which is near enough to its own.
+        With `end_together` the paths of one parent may all end where the first of them ends,
+        because only a list that all folds have can be chosen. Without it each path ends alone, and
+        the norm of the parent serves, which is near enough and saves its computation.
         """
 
     def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
@@ -111,7 +112,11 @@ class ElasticNets(Protocol):
         """
 
     def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit each list at each lambda (k, L); return scores (k, m, L, n) of at least `rows`."""
+        """Refit each list by ridge at each lambda (k, L); return scores (k, m, L, n).
+
+        Ridge minimises loss + lambda ||b||² over the genes of the list. `rows` (n, k) are the rows
+        that need scores; other entries may be anything.
+        """
 
     def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
         """Refit each list at lambda (k,); return values (nnz,) and intercept (k, m), per unit of X.
@@ -122,9 +127,10 @@ class ElasticNets(Protocol):
     def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return the weights of covariates beside these values, (k, m, q), and their means (k, q).
+        """Return the weights (k, m, q) of covariates beside refitted genes, and their means (k, q).
 
-        None without covariates.
+        lists, values, lam: the arguments and the values of `ridge_coef`. (None, None) without
+        covariates.
         """
 
 
@@ -336,6 +342,7 @@ class _WeightedRows(NamedTuple):
     """Adjustment of k training sets, and the rows that count in it."""
 
     adjustment: Adjustment | None
+    """Projection on covariates and weights; None without both."""
     rows: Array
     """(n, k) bool: training rows with a weight above 0."""
     weights: Array | None
@@ -361,6 +368,7 @@ class CoxElasticNets:
 
     sets: CoxSets
     ties: str
+    """Treatment of ties: ``breslow`` or ``efron``."""
     parent: Array | None = None
     """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
 
@@ -511,7 +519,10 @@ def refit_by_ridge(nets: ElasticNets, selection: Path, lam: Array) -> NestedMode
 
 
 def lists_as_path(lists: Sequence[Sequence[Array]]) -> Path:
-    """Return (k, m) lists of genes, ascending, as the supports that `refit_by_ridge` takes."""
+    """Return (k, m) lists of genes, each ascending, as a path whose supports they are.
+
+    A refit reads only the supports; all coefficients are 1.
+    """
     shape = (len(lists), len(lists[0]))
     coefs = [(genes, np.ones(len(genes))) for row in lists for genes in row]
     return Path.from_coefs(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,14 +50,13 @@ from genesig.selection.linear.training_sets import (
 log = logging.getLogger(__name__)
 
 HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)
-"""Fractions of each half's tau_max along its path. The last list of at most `max_list_length` genes
-counts."""
+"""Fractions of each half's tau_max along its path, falling."""
 
 
 def count_pairs(n_pairs: int, settings: LinearSettings) -> HalfCounts:
-    """Return the pairs of half-samples to draw: `n_pairs` of a training set, and of its folds.
+    """Return `n_pairs` of half-samples for a training set, and the pairs for each of its folds.
 
-    Folds need more pairs if their half-sample lists count in the choice of the predictive list.
+    Folds need more pairs if their half-sample lists take part in the choice of the predictive list.
     """
     return HalfCounts(n_pairs, PAIRS_OF_INNER_FOLD if settings.list in ("best", "fdr") else 1)
 
@@ -123,8 +123,9 @@ def select_half_samples(
 ) -> HalfSampleLists:
     """Return the gene lists of halves of training sets, or of halves of their inner training sets.
 
-    outer: those of the training sets. halves list of (int, (n, 2 P) bool): number of a training
-    set, and halves of some of its training rows; P is the same for all.
+    outer: elastic nets of the training sets.
+    halves: number of a training set, and masks (n, 2 P) of halves of some of its training rows; P
+    is the same for all.
     """
     n_genes = outer.X.shape[1]
     n_halves = halves[0][1].shape[1]
@@ -156,9 +157,11 @@ def _select_genes(
     masks: Array,
     settings: LinearSettings,
 ) -> list[tuple[Array, Array]]:
-    """Return the genes and weights that the elastic net selects in each half.
+    """Return the genes and weights that the elastic net selects in each half, (m,) pairs.
 
-    `parents` (m,) numbers the training set of each half, `masks` (n, m) are its rows.
+    They are those of the last point of the path with at most `max_list_length` genes.
+
+    parents (m,): number of the training set of each half. masks (n, m): its rows.
     """
     max_genes = max_list_length(outer.X.shape[1])
     Y = np.column_stack([training_sets[number].y for number in parents])
@@ -171,7 +174,8 @@ def _select_genes(
     selections = [path.coef(half, max(last, 0)) for half, last in enumerate(last_kept)]
     without_list = np.flatnonzero(last_kept < 0)
     if len(without_list):
-        # The first list was too long already: few samples let many genes in at once.
+        # Few samples let many genes in at once, so that even the first list is too long. It is
+        # selected again without a limit, and its genes with the largest weights are taken.
         long_nets = outer.inside(
             Y[:, without_list],
             masks[:, without_list],
@@ -186,7 +190,10 @@ def _select_genes(
 
 
 def nested_halves(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the lists of a half, the shortest first: the order in a list is evidence, too."""
+    """Yield the lists of a half, `LIST_SHARES` of its genes with the largest weights, ascending.
+
+    The first genes are in several lists: the order of the weights is evidence, too.
+    """
     order = np.argsort(-round_sizes(_weight_sizes(values)), kind="stable")
     for share in LIST_SHARES:
         list_genes = np.sort(order[: int(np.ceil(share * len(genes)))])
@@ -215,7 +222,7 @@ def _weight_sizes(values: Array) -> Array:
 
 
 def _batches(n_sets: int, numbers_per_set: int) -> Iterator[slice]:
-    """Yield slices of sets of halves that `MAX_MOMENTS` allows in one call."""
+    """Yield slices of `n_sets` sets of halves, as many as `MAX_MOMENTS` allows in one call."""
     batch_size = max(1, int(MAX_MOMENTS / numbers_per_set))
     for start in range(0, n_sets, batch_size):
         yield slice(start, min(start + batch_size, n_sets))
@@ -232,8 +239,8 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     enough. If none is, the longest serves: the lasso selects no more genes than there are samples.
     The lasso is the elastic net at the smallest mu of the settings.
 
-    outer: those of the training sets of the fits. genes (d,) int: numbers in the data set of the
-    columns of the matrix.
+    outer: elastic nets of the training sets of the fits. genes (d,) int: numbers in the data set of
+    the columns of the matrix.
     """
     # `with_chosen` appends the predictive list as the last one.
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
@@ -265,26 +272,19 @@ def study_half_samples(
     settings = LinearSettings(**linear)
     # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.
     permutation_numbers = range(1, permutations * (settings.penalty == "l1") + 1)
-    levels = (
-        (splits.outer, count_pairs(PAIRS_OF_TRAINING_SET, settings)),
-        ((splits.final,), count_pairs(PAIRS_OF_ALL_SAMPLES, settings)),
-        (splits.subsamples, count_pairs_of_half_samples(settings)),
-    )
+    make_null_sets = partial(_null_training_sets, dataset, splits, permutation_numbers)
     try:
-        level_sets = [
-            _null_training_sets(dataset, splits, level_splits, permutation_numbers, half_counts)
-            for level_splits, half_counts in levels
-        ]
+        outer_sets = make_null_sets(splits.outer, count_pairs(PAIRS_OF_TRAINING_SET, settings))
+        final_sets = make_null_sets([splits.final], count_pairs(PAIRS_OF_ALL_SAMPLES, settings))
+        half_sets = make_null_sets(splits.subsamples, count_pairs_of_half_samples(settings))
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return HalfSampleStudy.none()
     if not permutation_numbers:
         return HalfSampleStudy.none()
-    outer_lists, inner_lists = _select_in_training_sets(dataset, level_sets[0], folds, settings)
-    final_lists, final_inner_lists = _select_in_training_sets(
-        dataset, level_sets[1], folds, settings
-    )
-    half_lists, half_inner_lists = _select_in_training_sets(dataset, level_sets[2], folds, settings)
+    outer_lists, inner_lists = _select_in_training_sets(dataset, outer_sets, folds, settings)
+    final_lists, final_inner_lists = _select_in_training_sets(dataset, final_sets, folds, settings)
+    half_lists, half_inner_lists = _select_in_training_sets(dataset, half_sets, folds, settings)
     observed = make_training_sets(
         dataset, splits, [splits.final], [0], half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES)
     )
@@ -310,8 +310,8 @@ def study_half_samples(
 def _null_training_sets(
     dataset: Dataset,
     splits: Splits,
-    level_splits: Sequence[Split],
     permutations: Sequence[int],
+    training_splits: Sequence[Split],
     half_counts: HalfCounts,
 ) -> list[TrainingSet]:
     """Return a training set of each permutation, at one of the splits in turn; none without splits.
@@ -319,8 +319,8 @@ def _null_training_sets(
     Halves stay with the samples, so those of a split are drawn once for all its permutations.
     """
     training_sets: list[TrainingSet] = []
-    for split_number, split in enumerate(level_splits):
-        if split_permutations := permutations[split_number :: len(level_splits)]:
+    for split_number, split in enumerate(training_splits):
+        if split_permutations := permutations[split_number :: len(training_splits)]:
             training_sets += make_training_sets(
                 dataset, splits, [split], split_permutations, half_counts=half_counts, stage=CHANCE
             )
@@ -333,9 +333,9 @@ def _select_in_training_sets(
     fold_steps: Steps,
     settings: LinearSettings,
 ) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
-    """Return the half-sample lists of each training set, and of one of its inner folds.
+    """Return the half-sample lists of each training set, and of the rows that train one inner fold.
 
-    The number of the permutation decides which fold. None without training sets or folds.
+    The folds take turns by the number of the permutation. None without training sets or folds.
     """
     outer_parts = []
     inner_parts = []

@@ -20,7 +20,7 @@ def drawn_study():
 
 def test_null_training_sets_equal_those_drawn_for_each_permutation():
     dataset, splits = drawn_study()
-    joint_sets = _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
+    joint_sets = _null_training_sets(dataset, splits, PERMUTATIONS, splits.outer, HALF_COUNTS)
     assert [training_set.permutation for training_set in joint_sets] == list(PERMUTATIONS)
     for training_set in joint_sets:
         number = training_set.permutation
@@ -43,10 +43,10 @@ def test_halves_of_each_split_are_drawn_once(monkeypatch):
         return draw_halves(samples, rows, pairs, seed, key)
 
     monkeypatch.setattr(Samples, "halves", recorded)
-    _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
+    _null_training_sets(dataset, splits, PERMUTATIONS, splits.outer, HALF_COUNTS)
     assert len(keys) == len(set(keys))
 
 
 def test_no_halves_are_drawn_without_permutations():
     dataset, splits = drawn_study()
-    assert _null_training_sets(dataset, splits, splits.outer, range(1, 1), HALF_COUNTS) == []
+    assert _null_training_sets(dataset, splits, range(1, 1), splits.outer, HALF_COUNTS) == []
