@@ -25,14 +25,22 @@ class Contributions:
     """Terms of linear scores of n samples: p genes and covariates, and T scores a sample."""
 
     samples: Sequence[str]
-    classes: Sequence[str] | None  # of each of several scores; None if a sample has one score
-    kinds: Sequence[str]  # `GENE` or `COVARIATE`, of each term
-    names: Sequence[str]  # of the terms
+    classes: Sequence[str] | None
+    """(T,) class of each score; None if a sample has one score."""
+    kinds: Sequence[str]
+    """(p,) `GENE` or `COVARIATE`, for each term."""
+    names: Sequence[str]
+    """(p,) gene or column of a covariate, for each term."""
     symbols: Sequence[str]
-    values: Array  # (n, p) after the steps of the model
-    means: Array  # (p,) of the training samples
-    weights: Array  # (p, T)
-    intercepts: Array  # (T,) the scores of a sample with the training means
+    """(p,) symbol of each gene; the name again for a covariate."""
+    values: Array
+    """(n, p) values after the steps of the model."""
+    means: Array
+    """(p,) means over the training samples."""
+    weights: Array
+    """(p, T)."""
+    intercepts: Array
+    """(T,) scores of a sample with the training means."""
 
     def terms(self) -> Array:
         """Return the contributions (n, p, T); with `intercepts` they sum to the scores."""
@@ -49,10 +57,15 @@ class Contributions:
         contributions = self.terms().swapaxes(1, 2)
         n, n_scores, p = contributions.shape
         order = np.argsort(-np.abs(contributions), axis=2, kind="stable")
-        scores = (np.arange(n)[:, None, None], np.arange(n_scores)[:, None])
+        # With `order` (n, T, p) as last index these broadcast to one entry per term of each score.
+        sample_index = np.arange(n)[:, None, None]
+        score_index = np.arange(n_scores)[:, None]
 
         def in_rows(first: object, values: Array) -> Array:
-            """Return values (n, T, p) with a first entry for each score, (n T (p + 1),)."""
+            """Return values (n, T, p) in rows, behind an entry `first` for each score's intercept.
+
+            first: one value, or (T,). The result is (n T (p + 1),).
+            """
             first_entries = np.broadcast_to(np.array(first), (n, n_scores))[..., None]
             return np.concatenate([first_entries, values], axis=2).ravel()
 
@@ -70,10 +83,12 @@ class Contributions:
                 "term": in_rows(INTERCEPT, kinds),
                 "name": in_rows("", names),
                 "symbol": in_rows("", symbols),
-                "value": in_rows(np.nan, self.values[scores[0], order]),
+                "value": in_rows(np.nan, self.values[sample_index, order]),
                 "mean": in_rows(np.nan, self.means[order]),
-                "weight": in_rows(np.nan, self.weights[order, scores[1]]),
-                "contribution": in_rows(self.intercepts, contributions[(*scores, order)]),
+                "weight": in_rows(np.nan, self.weights[order, score_index]),
+                "contribution": in_rows(
+                    self.intercepts, contributions[sample_index, score_index, order]
+                ),
             }
         )
 

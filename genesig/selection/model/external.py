@@ -80,7 +80,7 @@ def standard_error_of_shift(training: tuple[int, ...], new: tuple[int, ...]) -> 
 
 
 def _mean_of_finite(X: Array) -> Array:
-    """Return the mean of the finite values of each column, NaN without any."""
+    """Return the mean of the finite values of each column, NaN in a column without any."""
     is_finite = np.isfinite(X)
     counts = is_finite.sum(axis=0)
     sums = np.where(is_finite, X, 0.0).sum(axis=0)
@@ -146,7 +146,7 @@ def genes_table(
     prepared: Prepared,
     values: CohortValues,
 ) -> pd.DataFrame:
-    """Return the table ``genes`` of `score_cohort`."""
+    """Return the table ``genes`` of `score_cohort`, for the genes of one list."""
     import pandas as pd
 
     training = values.training_seen
@@ -184,9 +184,11 @@ def genes_table(
 
 
 def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> dict[str, Any]:
-    """Return a summary of the shifts of all genes that both data sets have, measured and scored.
+    """Return a summary of the shifts of all genes that both data sets have, as JSON.
 
-    The histogram reaches on either side as far as all but one gene in 200.
+    Keys: ``by_chance``, the standard error of a shift; ``edges`` of the histogram, which reaches on
+    either side as far as all but one gene in 200; under ``measured`` and ``scored`` (after ComBat)
+    the number of genes, the counts of the histogram, the median size, and the share above 1.
     """
     y = dataset.response()
     class_codes = _classes_of_cohort(dataset, cohort)
@@ -230,7 +232,10 @@ MAX_CLASS_SHARE_DIFFERENCE = 0.2
 def warn_of_scale(
     model: ModelJson, prepared: Prepared, values: Array, source: str
 ) -> Iterator[str]:
-    """Yield a warning if `predict` would raise; here the labels show if scores are usable."""
+    """Yield a warning if the values are on another scale, for which `predict` raises.
+
+    A cohort has labels, which show if its scores are usable in spite of that.
+    """
     if fault := panel_fault(compare_values(model, "panel", prepared, values)):
         yield f"{source}: {fault}"
     elif scale_fault := describe_scale_fault(compare_values(model, "scale", prepared, values)):
@@ -311,7 +316,7 @@ def score_cohort(
     data set: model.json only has those of the genes it needs, too few for the shrinkage.
 
     dataset: the study after the row-wise steps. model: the content of model.json.
-    validation_warnings: name of a cohort -> warnings of the job that validated it.
+    validation_warnings: name of a cohort -> warnings of its validation.
 
     Returns
     -------
@@ -454,9 +459,11 @@ def _test_model(
 def _score_fdr_selected(
     model: ModelJson, test_model: Callable[[ModelJson], _ModelResult]
 ) -> tuple[list[tuple[str, Tables]], dict[str, Any], list[str]]:
-    """Return the tables and the record of the FDR-selected genes' model, and warnings.
+    """Return tables, record and warnings of the model of the FDR-selected genes.
 
     If the cohort lacks too many genes of this model, only the predictive model is tested.
+
+    test_model: one of ``models`` of model.json -> scores of the cohort.
     """
     model_of_list = chosen_model(model, fdr_selected=True)
     record = {
@@ -559,7 +566,10 @@ def _group_names(cohort: Cohort) -> list[str]:
 
 
 def _group_count(dataset: Dataset, cohort: Cohort, groups: Array, measure: str) -> int:
-    """Return the number of groups among the samples that a measure is computed from."""
+    """Return the number of groups among the samples that a measure is computed from.
+
+    A sensitivity or specificity is computed from the samples of one class, the others from all.
+    """
     classes = dataset.design.classes or ()
     class_of_measure = {
         f"sensitivity of {measured_class}": measured_class for measured_class in classes
@@ -592,7 +602,7 @@ def _class_counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
 
 
 def _count_training_samples(training: Array, X: Array) -> int:
-    """Return the number of samples that equal a training sample: copies, or processed again."""
+    """Return the number of rows of X that are a training sample: copies, or processed again."""
     is_complete = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
     training_rows = {row.tobytes() for row in np.ascontiguousarray(training[:, is_complete])}
     copies = [

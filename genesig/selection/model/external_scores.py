@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 
 MeasureRow = tuple[str, float, Interval, int]
+"""Name of a measure, its value, its 95 % interval, number of samples that it is computed from."""
 
 
 def scores_table(
@@ -137,10 +138,11 @@ def measure_several_classes(
     follows. See `measure_two_classes` for groups.
     """
     group_number = group_numbers(group)
-    area, *limits = held_out_area(as_one_test_set(y, f), several.class_sides(y, f))
+    sides = several.class_sides(y, f)
+    area, low, high = held_out_area(as_one_test_set(y, f), sides)
     if group_number is not None:
-        limits = [*area_interval(y, group_number, several.class_sides(y, f))]
-    yield "auc", area, (limits[0], limits[1]), len(y)
+        low, high = area_interval(y, group_number, sides)
+    yield "auc", area, (low, high), len(y)
     losses = several.wrong(y, f).astype(float)
     hits_by_class = {name: 1 - losses[y == c] for c, name in enumerate(classes)}
     n_by_class = [len(class_hits) for class_hits in hits_by_class.values()]
@@ -176,11 +178,14 @@ def measure_several_classes(
 
 
 def _class_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
-    """Yield AUC and balanced error of two classes, each with its interval."""
-    area, *limits = delong(y, f)
+    """Yield the measures of two classes y = ±1 that depend on order or sign of the scores f.
+
+    Scores are less their threshold. group (n,) int: group of each sample; None without groups.
+    """
+    area, low, high = delong(y, f)
     if group is not None:
-        limits = [*area_interval(y, group, [(y > 0, f)])]
-    yield "auc", auc(y, f), (limits[0], limits[1]) if np.isfinite(area) else NO_INTERVAL, len(y)
+        low, high = area_interval(y, group, [(y > 0, f)])
+    yield "auc", auc(y, f), (low, high) if np.isfinite(area) else NO_INTERVAL, len(y)
     losses = wrong(y, f).astype(float)
     n_by_class = [int((y == class_code).sum()) for class_code in (-1.0, 1.0)]
     errors = [
@@ -204,7 +209,7 @@ def _class_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measure
 
 
 def _share_interval(share: float, hits: Array, group: Array | None) -> Interval:
-    """Return the interval of a share, the mean of hits (n,) of 0 and 1, with or without groups."""
+    """Return the interval of a share, the mean of hits (n,) of 0 and 1; `group` (n,) or None."""
     return wilson(share, len(hits)) if group is None else share_interval(hits, group)
 
 
@@ -225,7 +230,7 @@ def _balanced_interval(
 
 
 def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
-    """Yield R² of numbers with its interval."""
+    """Yield R² of numbers y (n,) and predictions f (n,); without groups by the jackknife."""
     error = relative_squared_error(y, f)
     n = len(y)
     if group is not None:
@@ -233,9 +238,8 @@ def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measur
         return
     loss = np.square(y - f)
     deviation = np.square(y - y.mean())
-    deviation_of_others = (
-        deviation.sum() - n / max(n - 1, 1) * deviation
-    )  # of the others around their own mean
+    # Sum of squares of the other samples around their mean, without each sample in turn.
+    deviation_of_others = deviation.sum() - n / max(n - 1, 1) * deviation
     low, high = NO_INTERVAL
     if (deviation_of_others > 0).all():
         error_without = (loss.sum() - loss) / deviation_of_others
@@ -244,7 +248,7 @@ def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measur
 
 
 def _common_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
-    """Yield squared error, mean difference and calibration line."""
+    """Yield the measures of scores as estimates of y: squared error, difference, calibration."""
     losses = np.square(y - f)
     if group is None:
         intervals = positive_mean_t(losses), mean_t(f - y)
@@ -272,12 +276,18 @@ def _clip_to_unit(limits: Interval) -> Interval:
 class ScoredCohort(NamedTuple):
     """An external cohort, scored by one of the models of model.json."""
 
-    dataset: Dataset  # the study of the model
-    model: ModelJson  # model.json
-    model_number: int  # number of the model among `models` of model.json
-    y: Array  # (n,) responses of the cohort
-    f: Array  # (n,) scores, (n, T) of several classes
-    group: Array | None = None  # (n,) int, group of each sample; None if every sample has its own
+    dataset: Dataset
+    """The study of the model."""
+    model: ModelJson
+    """Content of model.json."""
+    model_number: int
+    """Number of the model that scores among ``models`` of model.json."""
+    y: Array
+    """(n,) responses of the cohort."""
+    f: Array
+    """(n,) scores, or (n, T) with several classes."""
+    group: Array | None = None
+    """(n,) int: group of each sample; None without groups."""
 
 
 ExternalTest = tuple[Iterable[MeasureRow], dict[str, Any]]

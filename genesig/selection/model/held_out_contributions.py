@@ -26,11 +26,16 @@ class HeldOutContributions:
     score is the margin of the sample's class over the largest of the others.
     """
 
-    genes: Array  # (p,) int: numbers of the genes with a weight in any fit, ascending
-    covariates: tuple[str, ...]  # (q,) their columns of the sample table
-    terms: Array  # (n, p + q): with `intercepts` they sum to the mean scores
-    intercepts: Array  # (n,) mean score of a sample with the training means
-    n_tested: Array  # (n,) int: how often each sample was held out; where 0, all terms are 0
+    genes: Array
+    """(p,) int: numbers of the genes with a weight in any fit, ascending."""
+    covariates: tuple[str, ...]
+    """(q,) columns of the sample table."""
+    terms: Array
+    """(n, p + q): with `intercepts` they sum to the mean scores."""
+    intercepts: Array
+    """(n,) mean score of a sample with the training means."""
+    n_tested: Array
+    """(n,) int: number of models that left the sample out; if it is 0, all terms are 0."""
 
 
 def held_out_contributions(
@@ -45,6 +50,7 @@ def held_out_contributions(
     fit_of_split = {str(name): fit for fit, name in enumerate(chosen.split)}
     genes = np.unique(np.concatenate([chosen.chosen_coef(fit)[0] for fit in range(len(chosen))]))
     covariates = dataset.design.covariates
+    # Number of the term of each column in which a model has the covariates.
     covariate_terms = len(genes) + np.repeat(
         np.arange(len(covariates)), [len(covariate.names) for covariate in covariates]
     )
@@ -63,7 +69,7 @@ def held_out_contributions(
             fit_terms, fit_intercepts = _terms_of_fit(X[:, columns], training_set, chosen, fit)
             term_numbers = np.concatenate([np.searchsorted(genes, list_genes), covariate_terms])
             test = training_set.test
-            # A covariate has several columns, which add up.
+            # Several columns of one covariate add up in its term.
             np.add.at(terms, np.ix_(test, term_numbers), fit_terms)
             intercepts[test] += fit_intercepts
             n_tested[test] += 1
@@ -82,7 +88,7 @@ def _terms_of_fit(
 ) -> tuple[Array, Array]:
     """Return terms (n_test, p + c) and intercepts (n_test,) of the test samples of one fit.
 
-    X (n, p): the genes of its list, normalised. c: columns of the covariates in models.
+    X (n, p): normalised genes of the chosen list. c: columns of the covariates in a model.
     """
     test = training_set.test
     values = X[test]
@@ -97,7 +103,7 @@ def _terms_of_fit(
         means = np.append(means, covariate_means)
         gamma = chosen.covariates.gamma[fit, -1].reshape(len(covariate_means), n_scores)
         weights = np.concatenate([weights, gamma])
-    score_weights = np.ones((len(test), 1))  # of the scores of a sample in what is explained
+    score_weights = np.ones((len(test), 1))  # (n_test, T): explained score = Σ weight * score
     if training_set.kind == SEVERAL_CLASSES:
         score_weights = _margin_weights(chosen.test(fit)[1][:, -1], training_set.y[test])
     intercepts = score_weights @ (score_intercepts + means @ weights)
@@ -105,7 +111,10 @@ def _terms_of_fit(
 
 
 def _margin_weights(scores: Array, y: Array) -> Array:
-    """Return 1 for the class y (n,) of a sample and -1 for the largest other score, (n, T)."""
+    """Return weights (n, T) whose weighted sum of scores is the margin of each sample's class.
+
+    They are 1 for its class y (n,), -1 for the largest of the other scores, and else 0.
+    """
     rows = np.arange(len(y))
     own_class = y.astype(np.int64)
     other_scores = scores.copy()

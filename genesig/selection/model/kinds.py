@@ -22,14 +22,14 @@ from genesig.selection.survival import hazard_of
 class ModelKind:
     """Parts of model.json and predictions for one kind of response."""
 
-    # data set, training scores (n, n_models) of the models, their entries in model.json ->
-    # ``classes``, ``threshold`` and further keys of the top level
     parts: Callable[[Dataset, Array, Sequence[ModelJson]], dict[str, Any]]
-    # model.json, number of the model that scores among its ``models``, scores (n,) -> columns of
-    # predictions after the score
+    """Data set, training scores (n, n_models), ``models`` of model.json -> ``classes``,
+    ``threshold`` and further keys of the top level of model.json."""
     predicted: Callable[[ModelJson, int, Array], dict[str, Array]]
-    # model.json -> names of the parts that contradict each other
+    """model.json, number of the model that scores among ``models``, scores (n,) or (n, T) ->
+    columns of the predictions after the score."""
     faults: Callable[[ModelJson], list[str]]
+    """model.json -> names of the keys that contradict the kind of outcome or each other."""
 
 
 def _two_class_parts(
@@ -41,7 +41,7 @@ def _two_class_parts(
 
 
 def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
-    """Return the class on the side of the score, and its probability if the model has a line."""
+    """Return the class of each score, and the positive one's probability if the list has a line."""
     classes = model["classes"]
     is_positive = scores > operating_threshold(model, index)
     columns = {"predicted": np.where(is_positive, classes["positive"], classes["negative"])}
@@ -78,7 +78,7 @@ def _several_class_parts(
 
 
 def _predict_class(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
-    """Return the scores, the class of the largest and the probabilities."""
+    """Return the scores (n, T), the class of the largest, and probabilities if there is a line."""
     classes = model["classes"]
     score_columns = {f"score of {name}": scores[:, c] for c, name in enumerate(classes)}
     columns = {**score_columns, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
@@ -133,14 +133,14 @@ def _survival_parts(dataset: Dataset, scores: Array, models: Sequence[ModelJson]
 
 
 def _predict_risk(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
-    """Return the risk group and S(horizon)."""
+    """Return the risk group of each score, and S(t) at the horizon."""
     group = np.where(scores > model["threshold"], "high", "low")
     horizon = np.array([model["survival"]["horizon"]])
     return {"predicted": group, "survival": predicted_survival(model, index, scores, horizon)[:, 0]}
 
 
 def risk_slope(listed_model: ModelJson) -> float:
-    """Return by what the scores of one of ``models`` are multiplied to be logarithms of hazards.
+    """Return the factor that turns scores of one of ``models`` into logarithms of hazards.
 
     It is 1 for a nested list that is not used for prediction: no held-out scores calibrate it.
     """
