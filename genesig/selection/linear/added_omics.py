@@ -86,7 +86,8 @@ def omics_table(
             **linear,
         ).with_chosen()
         scores_without = collect_held_out(without_omic, splits, fits_without).column(-1)
-        _, _, added, low, high = compare_errors(scores_without, genesig_scores, -1, headline)
+        # The last list of genesig's scores is the chosen one, see `Fits.with_chosen`.
+        comparison = compare_errors(scores_without, genesig_scores, -1, headline)
         rows.append(
             {
                 "row": WITHOUT_ROW,
@@ -95,9 +96,7 @@ def omics_table(
                 "listed": float(mean_counts[omic_number]),
                 **factors[omic_number],
                 **vars(assess(scores_without, headline)[0]),
-                "added": added,
-                "added_low": low,
-                "added_high": high,
+                **comparison.columns("added"),
             }
         )
         log.info("%d of %d omics left out", omic_number + 1, len(dataset.omics))
@@ -105,7 +104,10 @@ def omics_table(
 
 
 def _mean_gene_counts(fits: Fits, omic_of_gene: Array, n_omics: int) -> Array:
-    """Return the mean number of genes of each omic in the chosen lists, (n_omics,)."""
+    """Return the mean number of genes of each omic in the chosen lists, (n_omics,).
+
+    omic_of_gene (d,) int: number of the omic of each gene.
+    """
     genes = [fits.chosen_coef(fit)[0] for fit in range(len(fits))]
     return np.bincount(omic_of_gene[np.concatenate(genes)], minlength=n_omics) / len(fits)
 
@@ -113,17 +115,22 @@ def _mean_gene_counts(fits: Fits, omic_of_gene: Array, n_omics: int) -> Array:
 def _factor_columns(
     dataset: Dataset, fits: Fits, final: Fits, given_factors: Mapping[str, float] | str
 ) -> list[dict[str, float]]:
-    """Return the factor of each omic in the final model, and its range in the splits."""
+    """Return columns of the table for each omic: factor in the final model, range in the splits.
+
+    given_factors: factor of each omic that the config fixes, if the inner folds choose none.
+    """
     chosen_factors = fits.grid.factors
-    factors_of_final = final.grid.factors
-    if chosen_factors is None or factors_of_final is None:
-        factor_of_omic = given_factors if isinstance(given_factors, Mapping) else {}
-        given_numbers = {str(name): float(factor) for name, factor in factor_of_omic.items()}
-        final_factors = np.array([given_numbers[name] for name in dataset.omics])
-        factor_rows = np.stack([final_factors, final_factors, final_factors])
-    else:
-        factor_rows = np.stack(
-            [factors_of_final[0], chosen_factors.min(axis=0), chosen_factors.max(axis=0)]
-        )
-    names = ("factor", "factor_low", "factor_high")
-    return [dict(zip(names, map(float, column), strict=True)) for column in factor_rows.T]
+    final_factors = final.grid.factors
+    if chosen_factors is None or final_factors is None:
+        factor_items = given_factors.items() if isinstance(given_factors, Mapping) else ()
+        factor_of_omic = {str(name): float(factor) for name, factor in factor_items}
+        factors = np.array([factor_of_omic[name] for name in dataset.omics])
+        final_factors = factors[None]
+        chosen_factors = factors[None]
+    factor_rows = zip(
+        final_factors[0], chosen_factors.min(axis=0), chosen_factors.max(axis=0), strict=True
+    )
+    return [
+        {"factor": float(factor), "factor_low": float(low), "factor_high": float(high)}
+        for factor, low, high in factor_rows
+    ]

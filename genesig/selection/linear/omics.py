@@ -27,9 +27,9 @@ from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 ChooseSettings = Callable[
     [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[GridChoice]
 ]
-"""Training sets, their elastic nets, those of their inner folds, settings: to the choices."""
+"""Training sets, their elastic nets, elastic nets of their inner folds, settings -> choices."""
 MakeOuterNets = Callable[..., ElasticNets]
-"""Training sets and, by keyword, ``omic_factors``: to their elastic nets."""
+"""Training sets and, by keyword, ``omic_factors`` (all 1 without it) -> their elastic nets."""
 
 PENALTY_RATIOS = (1.0, 2.0, 4.0)  # factors that are tried; at least one omic has 1
 
@@ -37,13 +37,13 @@ PENALTY_RATIOS = (1.0, 2.0, 4.0)  # factors that are tried; at least one omic ha
 class SameFactors(NamedTuple):
     """Training sets that choose the same penalty factors."""
 
-    numbers: Array  # (k,) int: numbers of these training sets among all
+    numbers: Array  # (k,) int: position of each set among all that were given
     training_sets: list[TrainingSet]
     factors: Array | None  # (n_omics,) float: the chosen factors; None if there is no choice
-    make_outer: MakeOuterNets  # training sets: to their elastic nets with these factors
+    make_outer: MakeOuterNets  # training sets -> their elastic nets with these factors
     outer: ElasticNets  # elastic nets of the training sets
     inner: ElasticNets  # elastic nets of the training sets of their inner folds
-    choices: list[GridChoice]
+    choices: list[GridChoice]  # choice of each training set among the settings, at these factors
 
     def with_equal_factors(self, make_outer: MakeOuterNets) -> tuple[ElasticNets, ElasticNets]:
         """Return outer and inner nets with equal factors, the default of `make_outer`."""
@@ -72,7 +72,7 @@ def group_by_factors(
     settings: LinearSettings,
     candidates: list[Array] | list[None],
 ) -> Iterator[SameFactors]:
-    """Yield the training sets that choose the same penalty factors, with their settings.
+    """Yield the training sets that choose the same penalty factors, with their choices.
 
     The candidate with the smallest error over all settings wins if it is more than its standard
     error below the error of equal factors. Otherwise equal factors win, because the best of several
@@ -113,7 +113,7 @@ def _outer_and_inner_nets(
 
 
 def _best_candidates(choices_of_candidates: list[list[GridChoice]]) -> Array:
-    """Return the number of the candidate that each training set chooses."""
+    """Return the index of the candidate that each training set chooses, see `group_by_factors`."""
     smallest_errors = np.array(
         [[_smallest_error(choice) for choice in choices] for choices in choices_of_candidates]
     )

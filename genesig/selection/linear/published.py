@@ -41,11 +41,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GeneLists = Sequence[Array]
+"""Numbers of the genes of each list."""
 
 N_RANDOM_LISTS = 200
 """Random lists, enough to know the rank of a signature to half a percent."""
 LISTS_AT_ONCE = 50
 """Lists that are refitted at once, because their scores of all samples are in memory."""
+TIE_TOLERANCE = 1e-12
+"""Difference of errors that counts as none."""
 GENESIG_ROW = "genesig"
 PUBLISHED_ROW = "published"
 RANDOM_ROW = "random"
@@ -114,7 +117,7 @@ def published_table(
             }
         )
     for row in rows:
-        row["as_good"] = float(np.mean(random_errors <= row["error"] + 1e-12))
+        row["as_good"] = float(np.mean(random_errors <= row["error"] + TIE_TOLERANCE))
     random_rows = pd.DataFrame(
         {
             "row": RANDOM_ROW,
@@ -176,7 +179,10 @@ def score_gene_lists(
 def _held_out_scores(
     training_set: TrainingSet, outer: ElasticNets, lists: GeneLists, settings: LinearSettings
 ) -> Iterator[Array]:
-    """Yield scores of the test rows less their threshold, (n_test, n_lists, ...), in parts."""
+    """Yield scores of the test rows less their threshold, (n_test, n_lists, ...), for some lists.
+
+    outer: elastic nets of this training set alone. lists: columns of the matrix, each ascending.
+    """
     inner = inner_elastic_nets([training_set], outer)
     kind = FITTINGS[training_set.kind]
     lam = settings.lam_grid()
