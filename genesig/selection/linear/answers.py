@@ -57,11 +57,6 @@ def first_genes(genes: Array) -> tuple[Array, ...]:
     return tuple(np.sort(genes[:length]) for length in LIST_LENGTHS)
 
 
-def by_frequency(counts: Array, weight_sums: Array) -> tuple[Array, ...]:
-    """Return lists of the genes in most half-sample lists; the sum of weights orders ties."""
-    return first_genes(rank_genes(counts, weight_sums))
-
-
 def by_gradient(gradient: Array) -> tuple[Array, ...]:
     """Return lists of the genes with the largest gradient (d,); none with gradient 0."""
     order = np.argsort(-round_sizes(gradient), kind="stable")
@@ -377,7 +372,7 @@ def _ensemble_partners(
     """
     frequency_lists = [
         [
-            by_frequency(counts, weight_sums)
+            first_genes(rank_genes(counts, weight_sums))
             for counts, weight_sums in zip(lists.counts(), lists.weight_sums(), strict=True)
         ]
         for lists in half_selection

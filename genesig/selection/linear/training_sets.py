@@ -94,18 +94,13 @@ class TrainingSet:
 
     def knots(self) -> Array:
         """Return the knots (r, K) of the covariates, from the training rows."""
-        return _require_covariates(self.covariates).training_knots(self.training_mask()[:, 0])
+        assert self.covariates is not None
+        return self.covariates.training_knots(self.training_mask()[:, 0])
 
     def test_covariates(self) -> Array:
         """Return the covariates of the test rows as the model has them, (n_test, q)."""
-        return splined(_require_covariates(self.covariates).values[self.test], self.knots())
-
-
-def _require_covariates(covariates: Covariates | None) -> Covariates:
-    """Return the covariates; raise if the study has none."""
-    if covariates is None:
-        raise GenesigError("this study has no covariates")
-    return covariates
+        assert self.covariates is not None
+        return splined(self.covariates.values[self.test], self.knots())
 
 
 def _row_mask(length: int, rows: Array) -> Array:

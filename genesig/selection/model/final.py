@@ -105,7 +105,9 @@ def final_model(
     )
     tau, lam, _ = final.choice[0]
     list_models = _list_models(final)
-    shares = _shares(dataset, probabilities)
+    shares = None  # class shares for which probabilities are stated
+    if dataset.design.classes is not None:
+        shares = requested_shares(probabilities, dataset.response())
     fdr_selected_genes = (
         set() if selection is None else set(selection["gene"][selection["fdr_selected"].eq(True)])
     )
@@ -238,11 +240,6 @@ def _training(
             dataset.batches() if dataset.design.studies else None,
         ),
     }
-
-
-def _shares(dataset: Dataset, request: str | Sequence[float]) -> Array | None:
-    """Return the class shares of reported probabilities; None without classes."""
-    return None if dataset.design.classes is None else requested_shares(request, dataset.response())
 
 
 def _probability_line(

@@ -43,7 +43,8 @@ def _two_class_parts(
 def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Array]:
     """Return the class of each score, and the positive one's probability if the list has a line."""
     classes = model["classes"]
-    is_positive = scores > operating_threshold(model, index)
+    decision = model["models"][index].get("decision", {})
+    is_positive = scores > decision.get("threshold", model["threshold"])
     columns = {"predicted": np.where(is_positive, classes["positive"], classes["negative"])}
     probability = model["models"][index].get("probability")
     if probability is None:
@@ -51,12 +52,6 @@ def _predict_side(model: ModelJson, index: int, scores: Array) -> dict[str, Arra
     line = np.array([0.0, probability["intercept"], probability["slope"]])
     p = probabilities(two_columns(scores), line)[:, 1]
     return columns | {f"probability of {classes['positive']}": p}
-
-
-def operating_threshold(model: ModelJson, index: int) -> float:
-    """Return the threshold of one of ``models``: that of its ``decision``, or 0."""
-    decision = model["models"][index].get("decision", {})
-    return float(decision.get("threshold", model["threshold"]))
 
 
 def _two_class_faults(model: ModelJson) -> list[str]:
@@ -154,14 +149,9 @@ def log_hazards(model: ModelJson, model_number: int, scores: Array) -> Array:
 
 def predicted_survival(model: ModelJson, model_number: int, scores: Array, times: Array) -> Array:
     """Return S(t) of scores (n,) by one of ``models``, (n, n_times)."""
-    baseline = baseline_of_model(model, model_number)
-    return baseline.survival(log_hazards(model, model_number, scores), times)
-
-
-def baseline_of_model(model: ModelJson, index: int) -> Hazard:
-    """Return the baseline hazard of the model with number `index` among ``models``."""
     survival = model["survival"]
-    return Hazard(np.array(survival["times"]), np.array(survival["cumulative"][index]))
+    baseline = Hazard(np.array(survival["times"]), np.array(survival["cumulative"][model_number]))
+    return baseline.survival(log_hazards(model, model_number, scores), times)
 
 
 def _survival_faults(model: ModelJson) -> list[str]:

@@ -483,7 +483,9 @@ def call_doubts(calls: Array, corrected_calls: Array, shift: float) -> list[str]
     corrected_calls: the same, from scores without the part that a common shift adds to them.
     shift: as `common_shift` gives it.
     """
-    uniform_text = f"all {len(calls)} samples are {calls[0]}" if _all_in_one_class(calls) else ""
+    uniform_text = ""
+    if len(calls) >= MIN_UNIFORM_SAMPLES and isinstance(calls[0], str) and len(set(calls)) == 1:
+        uniform_text = f"all {len(calls)} samples are {calls[0]}"
     call_texts, corrected_texts = (
         [f"{call:.4g}" if isinstance(call, float) else str(call) for call in call_array]
         for call_array in (calls, corrected_calls)
@@ -497,11 +499,6 @@ def call_doubts(calls: Array, corrected_calls: Array, shift: float) -> list[str]
     return [
         "; ".join(text for text in (shift_text, uniform_text) if text) for shift_text in shift_texts
     ]
-
-
-def _all_in_one_class(calls: Array) -> bool:
-    """Return whether so many samples are all called one class."""
-    return len(calls) >= MIN_UNIFORM_SAMPLES and isinstance(calls[0], str) and len(set(calls)) == 1
 
 
 SCALE_NOT_COMPARED = (
