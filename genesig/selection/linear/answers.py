@@ -379,8 +379,7 @@ def _ensemble_partners(
     ]
     gradient_lists = [
         [
-            # One set at a time, so that memory holds a single gradient.
-            by_gradient(elastic_nets.null_gradient(slice(number, number + 1))[0])
+            by_gradient(elastic_nets.null_gradient(number))
             for number in range(len(elastic_nets.norm))
         ]
         for elastic_nets in (nets.outer, nets.inner)

@@ -82,8 +82,8 @@ class ElasticNets(Protocol):
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each training set, the unit of mu and lambda, (k,)."""
 
-    def null_gradient(self, numbers: slice) -> Array:
-        """Return the size of each gene's gradient where nothing is selected, (n_sets, d).
+    def null_gradient(self, number: int) -> Array:
+        """Return the size of each gene's gradient where nothing is selected, (d,), for one set.
 
         It measures the association of each gene alone with the outcome, up to a factor of the set.
         """
@@ -178,9 +178,9 @@ class LeastSquaresElasticNets:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
-    def null_gradient(self, numbers: slice) -> Array:
+    def null_gradient(self, number: int) -> Array:
         """Return the size of each gene's gradient, see `ElasticNets`."""
-        return self.sets.strength(numbers)
+        return np.asarray(self.sets.strength(slice(number, number + 1))[0])
 
     def inside(
         self,
@@ -284,9 +284,10 @@ class MultiTaskElasticNets:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.joint.norm
 
-    def null_gradient(self, numbers: slice) -> Array:
+    def null_gradient(self, number: int) -> Array:
         """Return the size of each gene's gradient, see `ElasticNets`."""
-        return self.joint.sets.strength(numbers, self.joint.Y)
+        sizes = self.joint.sets.strength(slice(number, number + 1), self.joint.Y)
+        return np.asarray(sizes[0])
 
     def inside(
         self,
@@ -413,9 +414,9 @@ class CoxElasticNets:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.sets.norm
 
-    def null_gradient(self, numbers: slice) -> Array:
+    def null_gradient(self, number: int) -> Array:
         """Return the size of each gene's gradient, see `ElasticNets`."""
-        return cox.strength(self.sets, numbers)
+        return np.asarray(cox.strength(self.sets, slice(number, number + 1))[0])
 
     def inside(
         self,
