@@ -51,7 +51,7 @@ class _ListModel(NamedTuple):
     """Name under ``list`` in model.json."""
     fits: Fits
     """The fit on all samples, or one of its answers."""
-    index: int
+    list_index: int
     """Index of the list in `Fits.mu`."""
     is_answer: bool
     """Whether the study predicts by it, or it is that of the FDR-selected genes."""
@@ -59,7 +59,7 @@ class _ListModel(NamedTuple):
     @property
     def intercept(self) -> Array:
         """Intercept of the fit less its threshold."""
-        return np.asarray(self.fits.intercept[0, self.index] - self.fits.threshold[0])
+        return np.asarray(self.fits.intercept[0, self.list_index] - self.fits.threshold[0])
 
 
 def final_model(
@@ -168,7 +168,7 @@ def _training_scores(
     column_of_gene = {int(gene): k for k, gene in enumerate(learned_steps.genes)}
     scores = []
     for list_model in list_models:
-        genes, values = list_model.fits.coef(0, list_model.index)
+        genes, values = list_model.fits.coef(0, list_model.list_index)
         covariate_scores = list_model.fits.covariate_scores(0, C)
         gene_scores = (
             X[:, [column_of_gene[int(gene)] for gene in genes]] @ values + list_model.intercept
@@ -176,7 +176,7 @@ def _training_scores(
         scores.append(
             gene_scores
             if isinstance(covariate_scores, float)
-            else gene_scores + covariate_scores[:, list_model.index]
+            else gene_scores + covariate_scores[:, list_model.list_index]
         )
     return np.stack(scores, axis=1)
 
@@ -278,9 +278,9 @@ def _model(
     dataset: Dataset, list_model: _ListModel, fdr_selected_genes: set[str]
 ) -> dict[str, Any]:
     """Return one entry of ``models`` of model.json."""
-    indices, values = list_model.fits.coef(0, list_model.index)
+    indices, values = list_model.fits.coef(0, list_model.list_index)
     symbols = dataset.var["symbol"].to_numpy()
-    mu = float(list_model.fits.mu[list_model.index])
+    mu = float(list_model.fits.mu[list_model.list_index])
     genes = [dataset.genes[gene] for gene in indices]
     selected_in_list = [gene for gene in genes if gene in fdr_selected_genes]
     return {
@@ -290,7 +290,7 @@ def _model(
         "genes": genes,
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
-        **covariate_weights_json(list_model.fits, list_model.index),
+        **covariate_weights_json(list_model.fits, list_model.list_index),
         **(
             {"has_fdr_selected": bool(selected_in_list), "fdr_selected_genes": selected_in_list}
             if list_model.name == FDR_SELECTED
