@@ -16,7 +16,6 @@ from genesig.report.answer.section import (
     tiles,
 )
 from genesig.report.answer.sentences import next_steps, other_method, rules, write_paragraphs
-from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
 from genesig.report.enrichment import enrichment
@@ -60,6 +59,7 @@ from genesig.report.page.words import clean, counted
 from genesig.report.patients import next_study, score_effect, studied, subgroups
 from genesig.report.prediction.decision import decisions_section
 from genesig.report.prediction.section import (
+    classes_section,
     controls_section,
     model_selection_section,
     performance_section,
@@ -216,7 +216,7 @@ SECTIONS: dict[str, SectionWriter] = {
     "sets": sets,
     "performance": performance_section,
     "survival": survival,
-    "classes": classes,
+    "classes": classes_section,
     "samples": samples_section,
     "covariates": covariates,
     "omics": omics,

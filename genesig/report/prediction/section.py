@@ -1,4 +1,4 @@
-"""Sections about model selection, accuracy, permutations, other methods and single samples."""
+"""Sections about model selection, accuracy, classes, permutations, other methods, samples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from math import inf
+
+import numpy as np
 
 from genesig.report.page.charts import (
     MIN_BAND_PERMUTATIONS,
@@ -23,12 +25,16 @@ from genesig.report.page.record import HeldOutSample, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import (
+    CI_FROM,
+    CI_TO,
     Cell,
+    Column,
     Table,
     TableRow,
     accuracy_difference,
     chosen_list_rows,
     control_rows,
+    filled_table,
     genesig_rows,
     shown_table,
     table_rows,
@@ -38,12 +44,14 @@ from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     counted,
     decimal,
+    percent,
     significant,
     with_limits,
 )
 from genesig.report.prediction import figures
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.controls import FDR_SELECTED
+from genesig.selection.assess.intervals import wilson
 
 
 def model_selection_section(data: Prediction, limits: Limits) -> Section:
@@ -149,6 +157,71 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
         f" {decimal(fit['r2'])}.",
         caption=WORDS.text("fit_caption", data["design"]["repeats"]),
     )
+
+
+CLASS_COLUMNS = (
+    Column("Class", "text"),
+    Column("Samples", "integer"),
+    Column("Recognised", "share", "Sensitivity: share of its held-out samples that are called so"),
+    Column(CI_FROM, "share"),
+    Column(CI_TO, "share"),
+    Column("Most often taken for", "text"),
+)
+
+
+def classes_section(data: Prediction, limits: Limits) -> Section | None:
+    """Return the section about each class; None unless there are several."""
+    names = data["study"]["classes"]
+    counts = data["held_out"]["confusion"]
+    if names is None or two_classes(data["study"]) or counts is None:
+        return None
+    sizes = data["study"]["counts"] or []
+    units = data["study"]["units"] or sizes
+    rows = [
+        _class_row(index, names, counts[index], sizes[index], units[index])
+        for index in range(len(names))
+    ]
+    table = filled_table(
+        "classes",
+        "Each class while its samples were held out, the mean over the repeats.",
+        CLASS_COLUMNS,
+        rows,
+        len(rows),
+        is_open=True,
+    )
+    total = np.sum(counts)
+    share_right = float(np.trace(counts) / total) if total else None
+    words = WORDS.paragraphs("classes", data, *_most_confused(names, counts), share_right)
+    return Section("classes", "Class by class", words, [table], part="prediction")
+
+
+def _class_row(
+    class_index: int, names: list[str], counts: list[float], size: int, units: int
+) -> list[object]:
+    """Return the row of a class of so many samples and independent units; counts are its calls."""
+    total = sum(counts)
+    share_correct = counts[class_index] / total if total else None
+    low, high = (None, None) if share_correct is None else wilson(share_correct, units)
+    confusions = [
+        (count, name)
+        for index, (count, name) in enumerate(zip(counts, names, strict=True))
+        if index != class_index and count
+    ]
+    most_confused = ""
+    if confusions:
+        count, name = max(confusions)
+        most_confused = f"{name} ({percent(count / total)})"
+    return [names[class_index], size, share_correct, low, high, most_confused]
+
+
+def _most_confused(names: list[str], counts: list[list[float]]) -> tuple[float, tuple[str, str]]:
+    """Return the pair of classes that are confused most often: number of samples, names."""
+    pairs = [
+        (counts[row][column] + counts[column][row], (names[row], names[column]))
+        for row in range(len(names))
+        for column in range(row)
+    ]
+    return max(pairs)
 
 
 def permutation_section(data: Prediction, limits: Limits) -> Section:

@@ -2,17 +2,17 @@
 
 from report_records import kind_arguments
 
-from genesig.report.classes import classes
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
+from genesig.report.prediction.section import classes_section
 
 
 def test_the_interval_of_a_class_counts_its_groups():
     data = collect(StudyResults(**kind_arguments("several_classes")))
-    alone = classes(data, Limits(3, 5)).items[0].rows
+    alone = classes_section(data, Limits(3, 5)).items[0].rows
     assert data["study"]["units"] == data["study"]["counts"]
     data["study"]["units"] = [count // 3 for count in data["study"]["counts"]]
-    grouped = classes(data, Limits(3, 5)).items[0].rows
+    grouped = classes_section(data, Limits(3, 5)).items[0].rows
     for measure_alone, measure_grouped in zip(alone, grouped, strict=True):
         assert measure_alone[:3] == measure_grouped[:3]
         widths = [
