@@ -45,13 +45,15 @@ TOTALS = NonGeneKind(
     "totals",
     "row of totals",
     "rows of totals",
-    "`Total`, `library size`, `nCount_RNA`; a row that is the sum or the mean of all others",
+    "`Total`, `library size`, `nCount_RNA`, `NormScale_20`; a row that is the sum or the mean of "
+    "all others",
     any_of(
         r"(grand|column|row|sub)?[ _.-]?(totals?|sums?)",
         r"(total|sum|mapped|sequenced|aligned|number|no|#)[ _.-]*(of[ _.-]*)?(mapped[ _.-]*)?"
         r"(reads?|counts?|umis?|genes|intensity)",
         r"lib(rary)?[ _.-]?size|n_?(count|feature)s?_?rna|n_counts|n_genes",
-        r"(norm|size)[ _.-]?factors?|(detected|expressed)[ _.-]?(genes|features)",
+        r"(norm|size)[ _.-]?factors?|(hyb|med)\w*scale\w*|norm[ _.-]?scale[\w.]*"
+        r"|plate[ _.-]?scale\w*|anml\w+|(detected|expressed)[ _.-]?(genes|features)",
         r"(genes|features)[ _.-]?(detected|expressed)|(percent|pct)[ _.-](counts[ _.-])?mt",
         # German, French, Spanish
         r"(gesamt)?summe|mittelwert|durchschnitt|somme|moyenne|suma|promedio",

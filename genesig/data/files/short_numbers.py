@@ -20,6 +20,8 @@ MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
 MAX_FIRST_SAMPLES = 10  # samples by which columns of few decimals are looked for
 MAX_DECIMALS = 2  # of ages and times that are not whole
 MAX_WITH_DECIMALS = 1e9  # numbers from here on are taken for whole: their decimals are rounded
+MAX_CHANCE = 0.05
+"""Expected number of genes whose numbers are all short by chance, up to which a column is none."""
 DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by rounding
 
 
@@ -99,6 +101,10 @@ def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
     n_nonzero = (is_known & (X != 0)).sum(axis=0)
     candidates = ~has_decimals.any(axis=0) & (largest < 10 ** (n_digits - 1 - n_decimals))
     candidates &= n_nonzero >= MIN_NONZERO_SHARE * len(X)
+    # Among estimated counts, few cells of a gene have decimals, and of some genes none.
+    is_measured = n_nonzero > 0
+    share = float(np.median(has_decimals.sum(axis=0)[is_measured] / n_nonzero[is_measured]))
+    candidates &= n_columns * (1 - share) ** n_nonzero <= MAX_CHANCE
     return np.asarray(candidates & (candidates.sum() <= _max_candidates(n_columns)))
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONFLICT_MARK = b"\n<<<<<<< "
+ADAT = (
+    "an ADAT file of SomaScan; save its values as a table (.tsv), one row for each sample with its "
+    "name first"
+)
 OTHER_FILE_TYPES = {
     b"PK\x03\x04": "an Excel workbook or zip file; name it .xlsx, or save the sheet as "
     "tab-separated text",
@@ -26,6 +30,9 @@ OTHER_FILE_TYPES = {
     b"\x1f\x8b": "packed twice; unpack it once, by gunzip",
     b"BZh": "packed by bzip2; unpack it, or pack it by gzip",
     b"\xfd7zXZ": "packed by xz; unpack it, or pack it by gzip",
+    **dict.fromkeys((b"!Checksum", b"^HEADER"), ADAT),
+    b"<Header>": "an RCC file of one NanoString lane; export all lanes as one table, by nSolver "
+    "(.csv)",
     b"\x89HDF": "an HDF5 file; if it is an AnnData file, rename it to .h5ad",
 }
 UTF_16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
