@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 # words in the name of a control class, such as "healthy donors"
@@ -62,6 +62,12 @@ UNKNOWN_VALUE = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
     r"|not?[ _](data|value|available|applicable|determined|known|reported|recorded|done|tested"
     r"|evaluated|evaluable|assessed|assessable|performed)|discrepancy",
+    re.IGNORECASE,
+)
+# Responses to a treatment, beside which NE says "not evaluable"; elsewhere it may be a class.
+RESPONSE_WORD = re.compile(
+    r"i?[CMPS]R|VGPR|[SP]D|N?R|(non[-_ ]?)?responders?|(complete|partial) response"
+    r"|(stable|progressive) disease",
     re.IGNORECASE,
 )
 # words for an unknown value that may also be a class: no relapse, receptor negative
@@ -145,6 +151,13 @@ def is_missing(text: str) -> bool:
 def says_unknown(text: str) -> bool:
     """Tell whether a cell says that there is no value by a word such as '-- or [Not Available]."""
     return UNKNOWN_VALUE.fullmatch(text.strip(" '[]")) is not None
+
+
+def words_not_evaluable(words: Collection[str]) -> list[str]:
+    """Return the words NE that say "not evaluable", as they do beside responses to a treatment."""
+    if not any(RESPONSE_WORD.fullmatch(word.strip()) for word in words):
+        return []
+    return [word for word in words if word.strip().casefold() in ("ne", "inevaluable")]
 
 
 def is_unknown(text: str) -> bool:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.response.kinds import happened
-from genesig.words import control_first, is_missing, is_number, is_unknown
+from genesig.words import (
+    control_first,
+    is_missing,
+    is_number,
+    is_unknown,
+    words_not_evaluable,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +27,27 @@ MIN_CLASS_SAMPLES = 3
 MAX_CLASSES = 6  # different values of a column of classes; a column of more numbers is numeric
 SAMPLES_PER_COVARIATE = 4
 """Samples needed for each column of covariates, which are fitted without a penalty."""
+# Words for persons and places, which are the outcome less often than grade or receptors are.
+PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re|er)|site"
+
+
+def _name_with(words: str) -> re.Pattern[str]:
+    """Return a pattern of column names with one of the words; "age" is none in "stage"."""
+    return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
+
+
 # Columns that most studies of people adjust for.
-COVARIATE_NAME = re.compile(
-    r"(.*[\W_])?(age|sex|gender|bmi|smok\w*|cent(re|er)|site|batch|grade|stage|size|er|pr|her2"
-    r"|nodes?)(?![a-z]).*",
+COVARIATE_NAME = _name_with(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
+# Batches are corrected by a step of their own, so they are no covariates.
+BATCH_NAME = _name_with("batch|plate")
+SELDOM_OUTCOME_NAME = _name_with(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
+SEXES = frozenset(["m", "f", "male", "female", "man", "woman", "men", "women"])
+# Where an instrument measured a sample: numbers that are no outcome and no gene.
+INSTRUMENT_NAME = re.compile(
+    r"(slide|plate|array|chip|sentrix|scanner|well|lane)[\W_]?"
+    r"(id|barcode|no|number|position|row|col(umn)?)|subarray",
     re.IGNORECASE,
 )
-# Batches are corrected by a step of their own, so they are no covariates.
-BATCH_NAME = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
 # Words in the name of a column whose whole numbers are a quantity or an order, and no codes.
 ORDERED_WORDS = """
 age size bmi grade grades stage nodes node score scores dose level count counts visit visits
@@ -67,12 +86,17 @@ def cells_of(table: pd.DataFrame, name: str) -> list[str]:
 
 def answers_of(table: pd.DataFrame, name: str) -> list[str]:
     """Return the cells of a column that have a value, without words such as "unknown"."""
-    return [cell for cell in cells_of(table, name) if not is_unknown(cell)]
+    unknown = unknown_words(table, name)
+    return [cell for cell in cells_of(table, name) if cell not in unknown]
 
 
 def unknown_words(table: pd.DataFrame, name: str) -> Counter[str]:
     """Return the words of a column that say that there is no value, and how often each occurs."""
-    return Counter(filter(is_unknown, cells_of(table, name)))
+    counts = Counter(cells_of(table, name))
+    not_evaluable = words_not_evaluable(counts)
+    return Counter(
+        {word: n for word, n in counts.items() if is_unknown(word) or word in not_evaluable}
+    )
 
 
 def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
@@ -90,7 +114,8 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
     """Yield each column of numbers that are no classes, covariates or sample numbers."""
     for name in dict.fromkeys(map(str, table.columns)):
         cells = answers_of(table, name)
-        if not all(map(is_number, cells)) or len(set(cells)) <= MAX_CLASSES or is_covariate(name):
+        has_classes = len(set(cells)) <= MAX_CLASSES
+        if not all(map(is_number, cells)) or has_classes or background_rank(table, name):
             continue
         values = [float(cell) for cell in cells]
         counts_rows = len(set(values)) == len(values) == max(values) - min(values) + 1
@@ -138,21 +163,35 @@ def are_codes(name: str, cells: Sequence[str]) -> bool:
 
 def is_covariate(name: str) -> bool:
     """Tell whether studies usually adjust for a column of this name."""
-    return COVARIATE_NAME.fullmatch(name) is not None
+    return COVARIATE_NAME.fullmatch(_spaced(name)) is not None
+
+
+def background_rank(table: pd.DataFrame, name: str) -> int:
+    """Return how seldom a column is the outcome: 0, 1 for covariates, 2 for sex, origin, batch."""
+    are_sexes = {cell.lower() for cell in answers_of(table, name)} <= SEXES
+    if are_sexes or SELDOM_OUTCOME_NAME.fullmatch(_spaced(name)) or INSTRUMENT_NAME.fullmatch(name):
+        return 2
+    return int(is_covariate(name))
 
 
 def is_clinical(name: str) -> bool:
-    """Tell whether a column of this name is a usual covariate, a time or an event."""
+    """Tell whether a column of this name is a usual covariate, a time, an event or a place."""
     words = set(words_of(name))
-    return is_covariate(name) or (
-        bool(words) and words <= TIME_WORDS | EVENT_WORDS | ENDPOINT_WORDS
+    return (
+        is_covariate(name)
+        or (bool(words) and words <= TIME_WORDS | EVENT_WORDS | ENDPOINT_WORDS)
+        or INSTRUMENT_NAME.fullmatch(name) is not None
     )
+
+
+def _spaced(name: str) -> str:
+    """Return a name with blanks between its words: "patient Sex" for "patientSex"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def words_of(name: str) -> list[str]:
     """Return the words of a column's name in lower case: "daysToDeath" has three."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return [word.lower() for word in re.findall(r"[A-Za-z]+", spaced)]
+    return [word.lower() for word in re.findall(r"[A-Za-z]+", _spaced(name))]
 
 
 MIN_TIMES_SHARE = 0.9
@@ -169,6 +208,9 @@ FINAL_WORDS = (
     "event",
     "yes",
     "true",
+)
+EVENT_FREE = re.compile(
+    r"(\d+ ?[:=-] ?)?(alive|living|censored|no|non|not|without|none)\b", re.IGNORECASE
 )
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
@@ -366,8 +408,18 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
             if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
             else None
         )
-    final_words = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    final_words = list(filter(_is_final, counts))
     return final_words[0] if len(counts) == 2 and len(final_words) == 1 else None
+
+
+def _is_final(word: str) -> bool:
+    """Tell whether a word of a column of events sounds as the event does: "Dead of disease"."""
+    return any(part in word.lower() for part in FINAL_WORDS) and not _is_event_free(word)
+
+
+def _is_event_free(word: str) -> bool:
+    """Tell whether a word of a column of events says that there was none: "Alive", "No relapse"."""
+    return EVENT_FREE.match(word.strip()) is not None
 
 
 def _says_censored(name: str, rank_sum_z: float) -> bool:
@@ -393,7 +445,7 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
         return expected
     if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
         return None
-    final_words = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
+    final_words = list(filter(_is_final, counts))
     if len(counts) == 2:
         first_word, second_word = sorted(counts)
         are_numbers = is_number(first_word) and is_number(second_word)
@@ -410,8 +462,12 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
 
 
 def _subject_words(name: str) -> frozenset[str]:
-    """Return the words of a column's name that say neither time nor event: its endpoint, os."""
-    return frozenset(words_of(name)) - TIME_WORDS - EVENT_WORDS
+    """Return the words of a column's name that say neither time nor event: its endpoint, os.
+
+    Units and codes in brackets do not count: "OS (months)", "progressed (Y, N)".
+    """
+    without_units = re.sub(r"[(\[].*?[)\]]", "", name)
+    return frozenset(words_of(without_units)) - TIME_WORDS - EVENT_WORDS
 
 
 def _is_time(name: str, cells: Sequence[str]) -> bool:
@@ -432,8 +488,10 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
     coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
+    n_final = sum(map(_is_final, counts))
+    worded = n_final and n_final + sum(map(_is_event_free, counts)) == len(counts) <= MAX_CLASSES
     if (
-        not (len(counts) == 2 or coded)
+        not (len(counts) == 2 or coded or (worded and n_final < len(counts)))
         or not words & (EVENT_WORDS | ENDPOINT_WORDS)
         or is_covariate(name)
     ):

@@ -27,6 +27,7 @@ from genesig.data.files.columns import (
     time_event_pairs,
 )
 from genesig.data.files.delimited import TextTable
+from genesig.data.files.gene_ids import converted_names
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.response.kinds import happened
@@ -45,6 +46,7 @@ from genesig.words import (
     number_fault,
     overlooked_differences,
     says_unknown,
+    words_not_evaluable,
 )
 
 if TYPE_CHECKING:
@@ -146,9 +148,11 @@ def check_class_words(
         yield Problem(f"{file}, column '{label}'", message, key="data.classes")
     if 2 < len(names) <= MAX_STUDY_CLASSES:
         yield from _misspelling_warnings(table, label, names, file)
+    not_evaluable = words_not_evaluable(names)
     for name in names:
+        is_error = says_unknown(name) or name in not_evaluable
         may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
-        if not (says_unknown(name) or may_be_nothing) or (name == "-" and "+" in names):
+        if not (is_error or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table.cells[label] == name)
         message = (
@@ -157,7 +161,16 @@ def check_class_words(
             f"else write data: {flow_yaml({'classes': list(names)})}"
         )
         cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
-        yield Problem(cell_location, message, "error" if says_unknown(name) else "warning")
+        yield Problem(cell_location, message, "error" if is_error else "warning")
+
+
+def converted_class_warnings(label: str, names: Sequence[str], file: str) -> Iterator[Problem]:
+    """Yield a warning for classes that a spreadsheet has turned into dates (1-3 into 3-Jan)."""
+    dates = converted_names([name for name in names if not is_number(name)])
+    if dates:
+        message = f"classes that a spreadsheet may have turned into dates: {listing(dates)}; "
+        message += "write the classes again, as text"
+        yield Problem(f"{file}, column '{label}'", message, "warning")
 
 
 def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -> str:

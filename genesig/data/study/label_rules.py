@@ -22,6 +22,7 @@ from genesig.data.study.label_checks import (
     check_left_out_classes,
     check_missing_codes,
     class_advice,
+    converted_class_warnings,
     dated_death_warnings,
     exchanged_column_faults,
     number_advice,
@@ -106,6 +107,7 @@ def _choose_class_labels(request: LabelRequest, problems: list[Problem]) -> Labe
         Problem(f"{file}, column '{request.label_column}'", message, "warning", key="data.task")
         for message in dated_death_warnings(request.table.cells, request.label_column)
     ]
+    problems.extend(converted_class_warnings(request.label_column, classes, file))
     if request.settings.classes is None:
         problems.extend(check_class_words(request.table, request.label_column, classes, file))
         return LabelChoice(classes)
