@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def _matrix(header: Sequence[str], name: str = "e.tsv") -> None:
 
 
 def _validate(
-    capsys: TEXT, expression: str = "e.tsv", label: str = "group", **data: str
+    capsys: TEXT, expression: str = "e.tsv", label: str = "group", **data: object
 ) -> tuple[int, str]:
     config = {"expression": expression, "samples": "s.tsv", "label": label, "data": data}
     Path("c.yaml").write_text(yaml.safe_dump(config))
@@ -240,3 +241,230 @@ def test_signal_and_p_value_under_one_name_are_named(capsys: TEXT) -> None:
     for code, output in (_init(capsys), _validate(capsys)):
         assert code == 1
         assert "'AVG_Signal', 'Detection Pval' of line 2; keep the columns of one measure" in output
+
+
+def _rows(header: Sequence[object], n_columns: int = len(SAMPLE_NAMES)) -> list[list[object]]:
+    """Return a table of logged values below a header that begins with the gene ids' one."""
+    values = zip(GENE_NAMES, _logged(n_columns), strict=True)
+    return [list(header), *([gene, *row] for gene, row in values)]
+
+
+READ_WHOLE = "16 samples (8 control, 8 case; positive: case), 40 genes"
+
+
+def _proposed() -> dict[str, Any]:
+    return yaml.safe_load(Path("new/config.yaml").read_text())  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";"])
+def test_sample_table_on_its_side_is_one_error(delimiter: str, capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    rows = [["variable", *SAMPLE_NAMES], ["group", *CLASS_OF_SAMPLE], ["age", *range(16)]]
+    Path("s.csv").write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows))
+    Path("s.tsv").write_text(Path("s.csv").read_text().replace(";", "\t"))
+    for code, output in (_init(capsys), _validate(capsys)):
+        assert code == 1
+        assert output.count("error:") == 1
+        assert "s.tsv: has the samples in columns (16 names of the matrix); transpose" in output
+
+
+def test_ne_beside_responses_is_no_class_and_small_classes_are_named(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet(["PR"] * 5 + ["SD"] * 4 + ["CR"] * 4 + ["NE"] * 3)
+    assert _init(capsys)[0] == 0
+    written = Path("new/config.yaml").read_text()
+    assert "no label: NE (3); of fewer than 7 samples, so left out of data.classes: 'CR'" in written
+    assert "NE" not in _proposed()["data"]["classes"]
+    code, output = _validate(capsys)
+    assert code == 1
+    assert "'NE' (3 samples) is taken for a class; if it says that there is no label" in output
+
+
+def test_ne_beside_other_words_is_a_class(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet(["NE", "AD"] * 8)
+    code, output = _validate(capsys)
+    assert (code, "is taken for a class" in output) == (0, False), output
+
+
+SOMASCAN_COLUMNS: dict[str, Sequence[object]] = {
+    "SlideId": range(258000, 258016),
+    "Subarray": [1 + k // 2 for k in range(16)],
+    "RowCheck": ["PASS"] * 14 + ["FLAG"] * 2,
+    "HybControlNormScale": [1 + k / 1013 for k in range(16)],
+    "NormScale_20": [1 - k / 1013 for k in range(16)],
+    "ANMLFractionUsed_0_005": [k / 17 for k in range(16)],
+}
+
+
+def test_scale_factors_of_somascan_are_no_genes(capsys: TEXT) -> None:
+    values = np.exp2(np.array(_logged()).T).round(1)
+    rows = [
+        [name, *(cells[k] for cells in SOMASCAN_COLUMNS.values()), *values[k]]
+        for k, name in enumerate(SAMPLE_NAMES)
+    ]
+    _write("e.tsv", [["SampleId", *SOMASCAN_COLUMNS, *GENE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert (code, READ_WHOLE in output) == (0, True), output
+    assert "3 columns of totals" not in output
+    assert "'HybControlNormScale', 'NormScale_20', 'ANMLFractionUsed_0_005'" in output
+
+
+@pytest.mark.parametrize(
+    ("first_line", "reported"),
+    [
+        ("!Checksum\t7c2f", "e.txt: is an ADAT file of SomaScan; save its values as a table"),
+        ("^HEADER", "e.txt: is an ADAT file of SomaScan; save its values as a table"),
+        ("<Header>", "e.txt: is an RCC file of one NanoString lane; export all lanes"),
+    ],
+)
+def test_file_of_an_instrument_with_another_ending_is_named(
+    first_line: str, reported: str, capsys: TEXT
+) -> None:
+    Path("e.txt").write_text(f"{first_line}\n!Version\t1.2\n^TABLE_BEGIN\nSampleId\tG001\nP00\t1\n")
+    _sheet()
+    for code, output in (_init(capsys, "e.txt"), _validate(capsys, "e.txt")):
+        assert (code, output.count("error:"), reported in output) == (1, 1, True), output
+
+
+@pytest.mark.parametrize("word", ["+", "True"])
+def test_rows_marked_as_decoys_are_left_out_and_counted(word: str, capsys: TEXT) -> None:
+    headers = ["Reverse", "Potential contaminant", "Only identified by site"]
+    rows = _rows(["Protein IDs", *SAMPLE_NAMES, *headers])
+    for number, row in enumerate(rows[1:]):
+        row += [word if number == 2 + mark else "" for mark in range(3)]
+    _write("e.tsv", rows)
+    _sheet()
+    assert _init(capsys)[0] == 0
+    message = "3 contaminants or decoys: 'G002', 'G003', 'G004'; 3 columns beside the genes"
+    assert message in Path("new/config.yaml").read_text()
+    code, output = _validate(capsys)
+    assert (code, READ_WHOLE.replace("40", "37") in output, message in output) == (0, True, True)
+    code, output = _validate(capsys, keep=["contaminants"])
+    assert (code, READ_WHOLE in output) == (0, True), output
+
+
+def test_sample_called_reverse_stays_a_sample(capsys: TEXT) -> None:
+    names = ["Reverse", *SAMPLE_NAMES[1:]]
+    _matrix(["gene", *names])
+    _sheet(samples=names)
+    code, output = _validate(capsys)
+    assert (code, READ_WHOLE in output) == (0, True), output
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("gender", ["male", "female"]),
+        ("patientSex", ["1", "2"]),
+        ("Geschlecht", ["m", "w"]),
+        ("male", ["0", "1"]),
+        ("Q3", ["F", "M"]),
+        ("race", ["white", "asian"]),
+    ],
+)
+def test_sex_and_origin_are_no_proposed_label_beside_an_outcome(
+    column: str, words: list[str], capsys: TEXT
+) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    stages = ["stage i", "stage ii"] * 8
+    rows = zip(SAMPLE_NAMES, (words[0:1] * 5 + words[1:] * 3) * 2, stages, strict=True)
+    _write("s.tsv", [["sample", column, "tumor_stage"], *rows])
+    assert _init(capsys)[0] == 0
+    assert _proposed()["label"] == "tumor_stage"
+
+
+def test_sex_as_the_only_column_of_classes_is_doubted(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    rows = zip(SAMPLE_NAMES, ["male", "female"] * 8, "abcdefgh" * 2, strict=True)
+    _write("s.tsv", [["sample", "gender", "subtype"], *rows])
+    assert _init(capsys)[0] == 0
+    expected = "'gender' is seldom the outcome; other columns: 'subtype'."
+    assert expected in Path("new/config.yaml").read_text()
+
+
+@pytest.mark.parametrize("ids", [[], ["Protein IDs"]])
+def test_matrix_without_ids_first_loses_no_sample_in_silence(ids: list[str], capsys: TEXT) -> None:
+    rows = [[*row[1:], *(row[:1] if ids else [])] for row in _rows(["gene", *SAMPLE_NAMES])[1:]]
+    _write("e.tsv", [[*SAMPLE_NAMES, *ids], *rows])
+    _sheet()
+    advice = "make 'Protein IDs' the first column" if ids else "add one of gene ids"
+    for code, output in (_init(capsys), _validate(capsys)):
+        assert code == 1
+        assert f"the first column is sample 'P00', and not the gene ids; {advice}" in output
+
+
+def test_counts_of_the_rows_before_the_ids_are_passed_over(capsys: TEXT) -> None:
+    rows = [[k, k, *row] for k, row in enumerate(_rows(["gene", *SAMPLE_NAMES])[1:])]
+    _write("e.tsv", [["Unnamed: 0.1", "Unnamed: 0", "gene", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert (code, READ_WHOLE in output) == (0, True), output
+    assert "the first column counts the rows; they are named by column 'gene'" in output
+
+
+def test_patient_with_two_specimens_is_named_with_both(capsys: TEXT) -> None:
+    names = [f"TCGA-{name}-01A" for name in SAMPLE_NAMES]
+    _matrix(["gene", *names, "TCGA-P00-11A"])
+    _sheet(samples=[f"TCGA-{name}" for name in SAMPLE_NAMES])
+    _, output = _validate(capsys)
+    assert "'TCGA-P00' is the beginning of 'TCGA-P00-01A', 'TCGA-P00-11A'" in output
+
+
+def test_line_break_between_quotes_is_named(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet()
+    text = Path("s.tsv").read_text().replace("P03\tcase", 'P03\t"ca\nse"')
+    Path("s.tsv").write_text(text)
+    code, output = _validate(capsys)
+    assert (code, "a field between quotes holds a line break; take it out" in output) == (1, True)
+
+
+def test_classes_that_a_spreadsheet_made_dates_are_warned_of(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet(["0", "3-Jan"] * 8)
+    code, output = _validate(capsys)
+    assert (code, "may have turned into dates: '3-Jan'" in output) == (0, True), output
+
+
+def test_low_genes_of_estimated_counts_are_not_warned_of(capsys: TEXT) -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.lognormal(4, 2, (40, 1)), (40, 16)).astype(float)
+    counts += np.where(rng.random(counts.shape) < 0.15, rng.random(counts.shape).round(2), 0)
+    rows = [[gene, *row] for gene, row in zip(GENE_NAMES, counts.round(2).tolist(), strict=True)]
+    _write("e.tsv", [["gene_id", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert (code, "of whole numbers" in output) == (0, False), output
+
+
+EVENT_COLUMNS = {
+    "OS (months)": ("OS status (1=dead)", ["1", "0"] * 8, None),
+    "OS_months": (
+        "OS_status",
+        ["Alive", "Dead of disease", "Dead of other causes", "Alive"] * 4,
+        "Dead",
+    ),
+}
+
+
+@pytest.mark.parametrize("time", EVENT_COLUMNS)
+def test_times_with_units_and_several_deaths_are_survival(time: str, capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    event, words, expected = EVENT_COLUMNS[time]
+    times = np.random.default_rng(2).exponential(30, 16).round(1)
+    _write("s.tsv", [["sample", time, event], *zip(SAMPLE_NAMES, times, words, strict=True)])
+    assert _init(capsys)[0] == 0
+    config = _proposed()
+    assert config["label"] == {"time": time, "event": event}
+    assert str(config["data"].get("event"))[:4] == str(expected)
+
+
+def test_column_with_a_slash_is_named_and_not_proposed(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet(label="case/control")
+    assert _init(capsys)[0] == 0
+    assert "To use 'case/control', rename it" in Path("new/config.yaml").read_text()
+    _, output = _validate(capsys, label="case/control")
+    assert "rename it in that table, without a slash" in output

@@ -78,8 +78,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     not_measured = list[dict[str, str]]()
     if matrix is not None and file_table is not None:
         matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
-        axes = (matrix.columns, matrix.rows)
-        file_table, not_measured = without_absent(file_table, axes, table_file, file, problems)
+        file_table, not_measured = without_absent(file_table, matrix, table_file, file, problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(file, matrix.doubt, "warning"))
     table = None

@@ -191,6 +191,8 @@ class Matrix:
     parts: tuple[str, ...] = ()  # other matrices of the same file, such as layers
     # columns of the file that describe its genes and were left out
     annotation: tuple[str, ...] = ()
+    # ids of rows that a column marks as decoys or contaminants
+    marked: frozenset[str] = frozenset()
     corner: str = ""  # header of the column with the names of the rows
     # further names of the columns, from lines above or below the header
     headers: tuple[tuple[str, ...], ...] = ()
@@ -492,7 +494,8 @@ def _split_lines(
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
-        _refuse_widths(len(names), header_line, numbers, widths, file_name)
+        texts = partial(_reread_rows, text, numbers, first_line)
+        _refuse_widths(len(names), header_line, numbers, widths, file_name, texts)
     reread = (
         partial(_reread_rows, text, numbers, first_line)
         if row_lines is None
@@ -545,7 +548,12 @@ def _filled_lines(text: str | bytes, suffix: str, first_line: int = 1) -> Iterat
 
 
 def _refuse_widths(
-    expected: int, header_line: int, numbers: list[int], widths: list[int], file_name: str
+    expected: int,
+    header_line: int,
+    numbers: list[int],
+    widths: list[int],
+    file_name: str,
+    iterate_rows: Callable[[], Iterator[str]],
 ) -> None:
     """Refuse rows of another width than the header, or a header of another width than most rows."""
     wrong_rows = [k for k, width in enumerate(widths) if width != expected]
@@ -560,11 +568,13 @@ def _refuse_widths(
     further_lines = (
         f" ({counted(len(wrong_rows) - 1, 'further line')})" if len(wrong_rows) > 1 else ""
     )
+    reason = "the line is cut off, or a field holds the delimiter and needs quotes"
+    if next(islice(iterate_rows(), wrong_rows[0], None)).count('"') % 2:
+        reason = "a field between quotes holds a line break; take it out"
     raise input_error(
         file_name,
         f"{counted(widths[wrong_rows[0]], 'field')} where the header has "
-        f"{expected}{further_lines}; the line is cut off, or a field holds the delimiter and "
-        "needs quotes",
+        f"{expected}{further_lines}; {reason}",
         line=numbers[wrong_rows[0]],
     )
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,9 @@ from genesig.data.files.columns import (
     TimeAndEvent,
     answers_of,
     are_codes,
+    background_rank,
     cells_of,
     class_columns,
-    is_covariate,
     number_columns,
     time_event_pairs,
     unknown_words,
@@ -34,6 +33,7 @@ from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.headers import choose_header
 from genesig.data.files.layouts import has_samples_in_rows, orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
+from genesig.data.files.non_gene_kinds import TOTALS
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.patient_columns import find_patient_column, varies_within
 from genesig.data.files.readers import (
@@ -127,8 +127,7 @@ def first_look(
         if name_faults:
             raise InvalidInput(name_faults)
         matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
-        axes = (matrix.columns, matrix.rows)
-        measured, _ = without_absent(file_table, axes, samples, path, notes)
+        measured, _ = without_absent(file_table, matrix, samples, path, notes)
         table = measured.cells
         matrix = _select_table_samples(table, samples, matrix, path)
     file_format = format_of_path(path)
@@ -164,6 +163,7 @@ def first_look(
             reasons=reasons,
         )
     table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
+    table, name_lines = _usable_columns(table)
     patient_column = _patient_column(table)
     label, data, label_lines = _propose_label(table, patient_column)
     settings = merge_configs(settings, {"data": data} if data else {})
@@ -174,9 +174,14 @@ def first_look(
     if len(data.get("classes", ())) == 2 or "task" in data:
         label_lines = (*label_lines, *_covariate_lines(table, label))
     sample_path = expression if samples is None else _shortest_path(folder, samples)
-    name_lines = tuple(f"{note.location}: {note.message}." for note in notes)
+    note_lines = tuple(f"{note.location}: {note.message}." for note in notes)
     return Start(
-        expression, sample_path, label, "", settings, (*reasons, *name_lines, *label_lines)
+        expression,
+        sample_path,
+        label,
+        "",
+        settings,
+        (*reasons, *note_lines, *name_lines, *label_lines),
     )
 
 
@@ -198,10 +203,8 @@ def _select_table_samples(
     if oriented is None:
         raise InvalidInput(problems)
     listed = set(names)
-    selected = oriented.select([row for row, name in enumerate(oriented.rows) if name in listed])
-    return replace(
-        selected, line_word=matrix.line_word, doubt=matrix.doubt, has_counts=matrix.has_counts
-    )
+    rows = [row for row, name in enumerate(oriented.rows) if name in listed]
+    return oriented.subset(rows, range(len(oriented.columns)))
 
 
 def format_of_path(path: str) -> Format | None:
@@ -286,7 +289,7 @@ def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.Da
     if set(map(str, table.index)) != set(matrix.rows):
         return None
     table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
-    names = [name for name, _ in class_columns(table) if not _is_background(name)]
+    names = [name for name, _ in class_columns(table) if not background_rank(table, name)]
     return table if names or time_event_pairs(table) else None
 
 
@@ -372,17 +375,24 @@ def _sample_template(matrix: Matrix) -> str:
     return f"sample\tdiagnosis\tpatient\n{rows}"
 
 
+def _usable_columns(table: pd.DataFrame) -> tuple[pd.DataFrame, Lines]:
+    """Return a sample table without totals and names with a slash, and a line on the latter."""
+    names = list(map(str, table.columns))
+    is_total = [bool(TOTALS.pattern and TOTALS.pattern.fullmatch(name)) for name in names]
+    with_slash = [name for name in names if "/" in name]
+    lines = (f"To use {listing(with_slash)}, rename it without a slash.",) if with_slash else ()
+    usable = [
+        name not in with_slash and not total for name, total in zip(names, is_total, strict=True)
+    ]
+    return table.loc[:, usable], lines
+
+
 def _patient_column(table: pd.DataFrame) -> str | None:
     """Return the column of patients with several samples; None if names repeat or none is one."""
     if not table.columns.is_unique:
         return None
-    class_names = [name for name, _ in class_columns(table) if not _is_background(name)]
+    class_names = [name for name, _ in class_columns(table) if not background_rank(table, name)]
     return find_patient_column(table, class_names)
-
-
-def _is_background(name: str) -> bool:
-    """Tell whether the name of a column is that of a usual covariate or of a batch."""
-    return is_covariate(name) or BATCH_NAME.fullmatch(name) is not None
 
 
 def _propose_group(
@@ -444,13 +454,20 @@ def _propose_label(
     # GEO's characteristics come before its other tags, which were not written for classes.
     class_names = sorted(
         classes,
-        key=lambda name: (_is_background(name), name in parts_of_patient, name in KEPT_TAGS),
+        key=lambda name: (
+            background_rank(table, name),
+            name in parts_of_patient,
+            name in KEPT_TAGS,
+        ),
     )
-    if number_names and (not class_names or _is_background(class_names[0])):
+    if number_names and (not class_names or background_rank(table, class_names[0])):
         return number_names[0], {"task": "regression"}, lines
     if class_names:
         name = class_names[0]
         has_unknown = bool(unknown_words(table, name))
+        if background_rank(table, name) > 1 and len(table.columns) > 1:
+            columns = listing(column for column in table.columns if column != name)
+            lines = (*lines, f"'{name}' is seldom the outcome; other columns: {columns}.")
         return name, _choose_classes(classes[name], has_unknown=has_unknown), lines
     return "diagnosis", {}, (f"Columns of samples: {', '.join(table.columns)}.",)
 
@@ -486,7 +503,11 @@ def _describe_classes(table: pd.DataFrame, name: str, counts: Counter[str]) -> s
         text += f"; no label: {', '.join(f'{word} ({n})' for word, n in unknown.most_common())}"
     if similar := equal_looking(counts, as_word):
         return f"{text}; write {listing(similar[0])} alike, which look like one class"
-    if len(_choose_classes(counts, has_unknown=bool(unknown)).get("classes", counts)) < 3:
+    classes = _choose_classes(counts, has_unknown=bool(unknown)).get("classes", counts)
+    if small_classes := [word for word in counts if word not in classes]:
+        text += f"; of fewer than {MIN_SAMPLES_PER_CLASS} samples, so left out of data.classes: "
+        text += listing(small_classes)
+    if len(classes) < 3:
         return text
     class_pair = control_first([word for word, _ in counts.most_common(2)])
     return f"{text}: several classes; data: {flow_yaml({'classes': class_pair})} would compare two"

@@ -20,7 +20,7 @@ from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import choose_header
 from genesig.data.files.table_shape import GENE_HEADER, SAMPLE_HEADER
 from genesig.errors import Problem, did_you_mean, input_error
-from genesig.words import is_missing, listing
+from genesig.words import is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,10 @@ ANNOTATION_HEADERS = {
 """Headers of columns of words beside the ids, letters alone (nf-core, DESeq2, biomaRt)."""
 POSITION_HEADERS = {"chr", "chromosome", "start", "end", "strand", "length"}
 """Headers of featureCounts; they count as annotation if three or more of them are present."""
+# Headers of columns of marks, letters alone: of MaxQuant, Perseus, Spectronaut and others.
+MARK_HEADER = re.compile(r"(pg)?(is)?(reverse|decoy|(potential)?contaminant|onlyidentifiedbysite)")
+MARKS = {"+", "true", "yes", "1"}
+NO_MARKS = {"", "-", "false", "no", "0", "nan"}
 MIN_NUMBERED_ROWS = 5  # Rows from which on names 0, 1, 2, ... are row numbers and no ids.
 MIN_SAMPLES_BESIDE_TESTS = 4  # columns of values from which on a table of tests has samples, too
 # Program -> columns that its tables of test results have, and their further columns, lower case.
@@ -55,18 +59,27 @@ TEST_RESULT_HEADERS = {
 
 
 def named_by_words(matrix: Matrix) -> Matrix:
-    """Return a matrix named by its first column of words, if its names count the rows."""
+    """Return a matrix named by its first column of words, if its names count the rows.
+
+    Columns that count the rows again, as pandas writes after a second reading, are left out.
+    """
     n = len(matrix.rows)
-    if n < MIN_NUMBERED_ROWS or not matrix.columns or np.isfinite(matrix.cells[:, 0]).any():
+    if n < MIN_NUMBERED_ROWS or matrix.rows not in (
+        tuple(map(str, range(n))),
+        tuple(map(str, range(1, n + 1))),
+    ):
         return matrix
-    if matrix.rows not in (tuple(map(str, range(n))), tuple(map(str, range(1, n + 1)))):
+    k = 0
+    while k < len(matrix.columns) and (np.diff(matrix.cells[:, k]) == 1).all():
+        k += 1
+    if k == len(matrix.columns) or np.isfinite(matrix.cells[:, k]).any():
         return matrix
-    names = [matrix.text(row, 0).strip() for row in range(n)]
+    names = [matrix.text(row, k).strip() for row in range(n)]
     if len(set(names)) < n / 2:
         return matrix
-    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[0]}'"
+    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[k]}'"
     doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-    named_matrix = matrix.subset(range(n), range(1, len(matrix.columns)))
+    named_matrix = matrix.subset(range(n), range(k + 1, len(matrix.columns)))
     return replace(named_matrix, rows=tuple(names), doubt=doubt)
 
 
@@ -90,6 +103,9 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
         or name in test_headers
         for name, plain_name in zip(names, plain_names, strict=True)
     ]
+    ids_by_mark_column = _columns_of_marks(matrix, plain_names)
+    for column in ids_by_mark_column:
+        is_annotation[column] = True
     is_numeric = np.isfinite(matrix.cells).mean(axis=0) > 1 / 2
     if program and (is_numeric & ~np.array(is_annotation)).sum() < MIN_SAMPLES_BESIDE_TESTS:
         message = f"is a table of tests as {program} writes it (columns {listing(matrix.columns)})"
@@ -112,10 +128,23 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
         cells=np.ascontiguousarray(matrix.cells[:, gene_columns]),
         texts=texts,
         symbols=symbol_of_gene,
+        marked=frozenset().union(*ids_by_mark_column.values()),
         annotation=tuple(
             matrix.columns[k] for k, is_left_out in enumerate(is_annotation) if is_left_out
         ),
     )
+
+
+def _columns_of_marks(matrix: Matrix, plain_names: Sequence[str]) -> dict[int, set[str]]:
+    """Return column -> ids of the rows that it marks as decoys or contaminants."""
+    ids_by_column: dict[int, set[str]] = {}
+    for column, plain_name in enumerate(plain_names):
+        if MARK_HEADER.fullmatch(plain_name):
+            cells = [matrix.text(row, column).strip().lower() for row in range(len(matrix.rows))]
+            if set(cells) <= MARKS | NO_MARKS:
+                pairs = zip(matrix.rows, cells, strict=True)
+                ids_by_column[column] = {name for name, cell in pairs if cell in MARKS}
+    return ids_by_column
 
 
 def _symbols_of_genes(matrix: Matrix, column: int) -> dict[str, str]:
@@ -246,6 +275,9 @@ def orient(
     if blocks := _affix_problem(matrix, names) or _repeated_name_problem(matrix, sample_names):
         problems.append(Problem(file_name, blocks, code="several_blocks"))
         return None
+    if matrix.corner in sample_names and 2 * sum(map(is_number, matrix.rows)) > len(matrix.rows):
+        problems.append(Problem(file_name, _message_without_ids(matrix), code="no_ids"))
+        return None
     in_rows = len(sample_names & set(matrix.rows))
     in_columns = len(sample_names & set(matrix.columns))
     if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(sample_names)):
@@ -270,6 +302,14 @@ def orient(
         )
     problems.append(Problem(file_name, message))
     return None
+
+
+def _message_without_ids(matrix: Matrix) -> str:
+    """Return the message that the first column has a sample's values where gene ids belong."""
+    names = [*matrix.annotation, *matrix.columns]
+    id_columns = [name for name in names if GENE_COLUMN_NAME.fullmatch(re.sub(r"[\W_]+", "", name))]
+    advice = f"make '{id_columns[0]}' the first column" if id_columns else "add one of gene ids"
+    return f"the first column is sample '{matrix.corner}', and not the gene ids; {advice}"
 
 
 def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:

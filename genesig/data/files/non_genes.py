@@ -24,6 +24,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.non_gene_kinds import (
     ANNOTATION_COLUMNS,
     CLINICAL_ROWS,
+    CONTAMINANTS,
     CONTROLS,
     KINDS_BY_VALUES,
     MAX_KIND_SHARE,
@@ -198,6 +199,12 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
         if is_nameless(name) and not (name in ("na", "nan") and n_columns_of_name[name] == 1)
     }
     kind_of_column |= kinds_by_name(matrix.columns, excluded)
+    if CONTAMINANTS.name not in excluded:
+        kind_of_column |= {
+            column: CONTAMINANTS
+            for column, name in enumerate(matrix.columns)
+            if name in matrix.marked
+        }
     return {
         column: kind
         for column, kind in kind_of_column.items()

@@ -6,7 +6,7 @@ The rows that an SDRF file has for one sample, its raw files or runs, become one
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ FILE_ENDING = re.compile(
 # Between a patient's name and the rest of the sample's name, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
 MAX_ABSENT_SHARE = 1 / 3  # share of the samples of a table that may be absent from the matrix
+MIN_SAMPLES_IN_HEADER = 3  # names of samples from which on a header may have them all
 MAX_SAMPLES = 20_000  # names of an axis that may be samples; a longer axis has genes
 
 
@@ -78,6 +79,8 @@ def with_matrix_names(
     sample_file: file of the sample table.
     column: ``data.sample_names``: the column that holds the names; None looks for it.
     problems: a note or a warning names the column that was chosen; an error says why none could be.
+
+    Raises InvalidInput: the header has the samples, so that the table lies on its side.
     """
     cells = _index_by_names(table.cells, axes, sample_file, column, problems)
     return merge_sdrf_rows(table.with_cells(cells), sample_file, problems)
@@ -113,9 +116,19 @@ def _index_by_names(
         return (
             table
             if name_column is None
-            else _index_by_match(table, name_column, sample_file, problems, column)
+            else _index_by_match(table, name_column, axes, sample_file, problems, column)
         )
-    return table if column is None else _index_by_column(table, headers.index(column))
+    if column is not None:
+        return _index_by_column(table, headers.index(column))
+    axis = max(axes, key=lambda side: len(set(headers).intersection(side)))
+    n_samples = len(set(headers).intersection(axis))
+    if n_samples >= max(MIN_SAMPLES_IN_HEADER, len(axis) / 2):
+        message = (
+            f"has the samples in columns ({n_samples} names of the matrix); transpose it, so that "
+            "each sample is one row"
+        )
+        raise InvalidInput([Problem(sample_file, message, code="samples_in_columns")])
+    return table
 
 
 def table_of_matrix(
@@ -133,21 +146,22 @@ def table_of_matrix(
 
 
 def without_absent(
-    table: TextTable, axes: Axes, sample_file: str, matrix_file: str, problems: list[Problem]
+    table: TextTable, matrix: Matrix, sample_file: str, matrix_file: str, problems: list[Problem]
 ) -> tuple[TextTable, list[dict[str, str]]]:
     """Return the sample table without the samples that the matrix lacks, and notes on these.
 
     Clinical tables list patients who were not measured. Nothing is left out if these are more than
-    a third, or if their names are in the matrix with another letter or as a program changes names.
+    a third, if one is the header of the first column, or if their names are in the matrix with
+    another letter or as a program changes names.
 
     table: index = names that the matrix has for its samples.
-    axes (column names, row names) of the matrix.
     sample_file, matrix_file: files of the sample table and of the matrix.
     problems: a warning names the samples that are left out.
 
     Returns table; notes: {kind, name, reason} of each sample that is left out.
     """
     names = list(map(str, table.cells.index))
+    axes = (matrix.columns, matrix.rows)
     axis = max(axes, key=lambda side: len(set(names).intersection(side)))
     measured = set(axis)
     absent = list(dict.fromkeys(name for name in names if name not in measured))
@@ -158,7 +172,7 @@ def without_absent(
     misspelt = any(
         _differs_in_a_letter(name, unlisted_name) for name in absent for unlisted_name in unlisted
     )
-    if misspelt or (unlisted and changed_name_advice(absent, unlisted)):
+    if misspelt or matrix.corner in absent or (unlisted and changed_name_advice(absent, unlisted)):
         return table, []
     message = (
         f"{len(absent)} of the {counted(len(names), 'sample')} not in {matrix_file}, so left out: "
@@ -232,17 +246,23 @@ def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
 
 def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return row -> the one name of the matrix that begins with the cell and a separator."""
+    continued = _continuations(cells, axis)
+    return {
+        row: next(iter(continued[cell]))
+        for row, cell in enumerate(cells)
+        if len(continued.get(cell, ())) == 1
+    }
+
+
+def _continuations(cells: Sequence[str], axis: Iterable[str]) -> dict[str, set[str]]:
+    """Return cell -> names of the matrix that begin with the cell and a separator."""
     beginnings = frozenset(filter(None, cells))
     continued: dict[str, set[str]] = {}
     for name in axis:
         for place, letter in enumerate(name):
             if letter in SEPARATORS and name[:place] in beginnings:
                 continued.setdefault(name[:place], set()).add(name)
-    return {
-        row: next(iter(continued[cell]))
-        for row, cell in enumerate(cells)
-        if len(continued.get(cell, ())) == 1
-    }
+    return continued
 
 
 def _names_around_cells(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
@@ -355,6 +375,7 @@ def _best_column(
 def _index_by_match(
     table: pd.DataFrame,
     name_column: NameColumn,
+    axes: Axes,
     sample_file: str,
     problems: list[Problem],
     column: str | None,
@@ -375,6 +396,9 @@ def _index_by_match(
             f"read as sample names ({n_rows}), though no column has those of the matrix: the cell "
             f"'{cells[row]}' {reading}; if that is wrong, write the names alike in both"
         )
+        message += _describe_ambiguous_cell(
+            [cell for row, cell in enumerate(cells) if row not in name_column.names], axes
+        )
         problems.append(
             Problem(place, message, "warning", "sample_names_similar", SAMPLE_NAMES_SETTING)
         )
@@ -388,6 +412,16 @@ def _index_by_match(
             Problem(place, message, "note", "sample_names_column", SAMPLE_NAMES_SETTING)
         )
     return _index_by_column(table, name_column.position, names if name_column.manner else None)
+
+
+def _describe_ambiguous_cell(cells: Sequence[str], axes: Axes) -> str:
+    """Return which names of the matrix begin with one of the cells, if several do; '' if none."""
+    for axis in axes:
+        for cell, names in _continuations(cells, axis).items():
+            if len(names) > 1:
+                both = listing(sorted(names))
+                return f"; '{cell}' is the beginning of {both}: write the sample's name"
+    return ""
 
 
 def _cells_of_column(table: pd.DataFrame, position: int) -> Sequence[str]:

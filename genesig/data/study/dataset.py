@@ -316,16 +316,19 @@ def _read_matrix_and_table(
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
-    table = collect_problems(
+    file_table = collect_problems(
         lambda: read_sample_table(samples, names, table_part, partial=files.missing), problems
     )
-    if matrix is None or table is None:
-        return matrix, table, []
+    if matrix is None or file_table is None:
+        return matrix, file_table, []
     axes = (matrix.columns, matrix.rows)
-    table = with_matrix_names(table, axes, samples, files.sample_names, problems)
+    table = collect_problems(
+        lambda: with_matrix_names(file_table, axes, samples, files.sample_names, problems), problems
+    )
+    if table is None:
+        return matrix, None, []
     matrix = choose_header(matrix, list(map(str, table.cells.index)))
-    axes = (matrix.columns, matrix.rows)
-    table, not_measured = without_absent(table, axes, samples, expression, problems)
+    table, not_measured = without_absent(table, matrix, samples, expression, problems)
     return matrix, table, not_measured
 
 

@@ -122,12 +122,17 @@ def read_sheet(
     sample_names: column with the names of the matrix; None looks for it.
     """
     names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
-    if table is None:
+    file_table = collect_problems(lambda: read_sample_table(file, names, part), problems)
+    if file_table is None:
         return None
+    table: TextTable | None = file_table
     if matrix is not None:
         axes = (matrix.columns, matrix.rows)
-        table = with_matrix_names(table, axes, file, sample_names, problems)
+        table = collect_problems(
+            lambda: with_matrix_names(file_table, axes, file, sample_names, problems), problems
+        )
+    if table is None:
+        return None
     table = drop_unstorable_columns(table, file, problems)
     check_ids(table, file, problems)
     return table
@@ -175,6 +180,7 @@ def check_column(
         else ", which has names alone; add it"
     )
     advice = " but of the sample names; name another one" if column == index_name else advice
+    advice = "; rename it in that table, without a slash" if "/" in column else advice
     problems.append(Problem(file, f"{key} '{column}' is not a column of {file}{advice}"))
 
 

@@ -201,9 +201,8 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     not_measured = list[dict[str, str]]()
     if matrix is not None:
         matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
-        axes = (matrix.columns, matrix.rows)
         file_table, not_measured = without_absent(
-            file_table, axes, table_file, matrix_file, problems
+            file_table, matrix, table_file, matrix_file, problems
         )
     table = _translate_responses(file_table, table_file, item, settings, problems)
     if table is None or matrix is None:
