@@ -155,9 +155,9 @@ def says_unknown(text: str) -> bool:
 
 def words_not_evaluable(words: Collection[str]) -> list[str]:
     """Return the words NE that say "not evaluable", as they do beside responses to a treatment."""
-    if not any(RESPONSE_WORD.fullmatch(word.strip()) for word in words):
-        return []
-    return [word for word in words if word.strip().casefold() in ("ne", "inevaluable")]
+    candidates = [word for word in words if word.strip().casefold() in ("ne", "inevaluable")]
+    has_responses = candidates and any(RESPONSE_WORD.fullmatch(word.strip()) for word in words)
+    return candidates if has_responses else []
 
 
 def is_unknown(text: str) -> bool:

@@ -273,7 +273,7 @@ def test_ne_beside_responses_is_no_class_and_small_classes_are_named(capsys: TEX
     _sheet(["PR"] * 5 + ["SD"] * 4 + ["CR"] * 4 + ["NE"] * 3)
     assert _init(capsys)[0] == 0
     written = Path("new/config.yaml").read_text()
-    assert "no label: NE (3); of fewer than 7 samples, so left out of data.classes: 'CR'" in written
+    assert "no label: NE (3); too few for a class, fewer than 7: " in written
     assert "NE" not in _proposed()["data"]["classes"]
     code, output = _validate(capsys)
     assert code == 1

@@ -504,13 +504,15 @@ def _describe_classes(table: pd.DataFrame, name: str, counts: Counter[str]) -> s
     if similar := equal_looking(counts, as_word):
         return f"{text}; write {listing(similar[0])} alike, which look like one class"
     classes = _choose_classes(counts, has_unknown=bool(unknown)).get("classes", counts)
+    if len(classes) > 2:
+        class_pair = control_first([word for word, _ in counts.most_common(2)])
+        two_classes = flow_yaml({"classes": class_pair})
+        text += f": several classes; data: {two_classes} would compare two"
     if small_classes := [word for word in counts if word not in classes]:
-        text += f"; of fewer than {MIN_SAMPLES_PER_CLASS} samples, so left out of data.classes: "
-        text += listing(small_classes)
-    if len(classes) < 3:
-        return text
-    class_pair = control_first([word for word, _ in counts.most_common(2)])
-    return f"{text}: several classes; data: {flow_yaml({'classes': class_pair})} would compare two"
+        text += (
+            f"; too few for a class, fewer than {MIN_SAMPLES_PER_CLASS}: {listing(small_classes)}"
+        )
+    return text
 
 
 def _describe_numbers(table: pd.DataFrame, name: str) -> str:

@@ -40,6 +40,7 @@ FILE_ENDING = re.compile(
 # Between a patient's name and the rest of the sample's name, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
 MAX_ABSENT_SHARE = 1 / 3  # share of the samples of a table that may be absent from the matrix
+ON_ITS_SIDE = "samples_in_columns"  # code of the error that a sample table has samples in columns
 MIN_SAMPLES_IN_HEADER = 3  # names of samples from which on a header may have them all
 MAX_SAMPLES = 20_000  # names of an axis that may be samples; a longer axis has genes
 
@@ -78,9 +79,8 @@ def with_matrix_names(
     axes (column names, row names) of the matrix.
     sample_file: file of the sample table.
     column: ``data.sample_names``: the column that holds the names; None looks for it.
-    problems: a note or a warning names the column that was chosen; an error says why none could be.
-
-    Raises InvalidInput: the header has the samples, so that the table lies on its side.
+    problems: a note or a warning names the column that was chosen; an error says why none could be,
+        `ON_ITS_SIDE` if the header has the samples.
     """
     cells = _index_by_names(table.cells, axes, sample_file, column, problems)
     return merge_sdrf_rows(table.with_cells(cells), sample_file, problems)
@@ -127,7 +127,7 @@ def _index_by_names(
             f"has the samples in columns ({n_samples} names of the matrix); transpose it, so that "
             "each sample is one row"
         )
-        raise InvalidInput([Problem(sample_file, message, code="samples_in_columns")])
+        problems.append(Problem(sample_file, message, code=ON_ITS_SIDE))
     return table
 
 

@@ -22,7 +22,7 @@ from genesig.data.files.readers import (
     read_matrix,
     read_sample_table,
 )
-from genesig.data.files.sample_names import with_matrix_names, without_absent
+from genesig.data.files.sample_names import ON_ITS_SIDE, with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import add_covariates
 from genesig.data.study.gene_columns import (
@@ -162,6 +162,8 @@ def read_inputs(settings: StudySettings) -> Inputs:
     if cells is not None and matrix is not None and _are_swapped(matrix, cells, label_columns[0]):
         swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
         return Inputs(None, None, None, [swapped])
+    if any(problem.code == ON_ITS_SIDE for problem in problems):
+        return Inputs(None, None, None, problems)
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
@@ -316,17 +318,13 @@ def _read_matrix_and_table(
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
-    file_table = collect_problems(
+    table = collect_problems(
         lambda: read_sample_table(samples, names, table_part, partial=files.missing), problems
     )
-    if matrix is None or file_table is None:
-        return matrix, file_table, []
+    if matrix is None or table is None:
+        return matrix, table, []
     axes = (matrix.columns, matrix.rows)
-    table = collect_problems(
-        lambda: with_matrix_names(file_table, axes, samples, files.sample_names, problems), problems
-    )
-    if table is None:
-        return matrix, None, []
+    table = with_matrix_names(table, axes, samples, files.sample_names, problems)
     matrix = choose_header(matrix, list(map(str, table.cells.index)))
     table, not_measured = without_absent(table, matrix, samples, expression, problems)
     return matrix, table, not_measured

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.readers import read_sample_table
-from genesig.data.files.sample_names import ROWS_MARK, check_ids, with_matrix_names
+from genesig.data.files.sample_names import ON_ITS_SIDE, ROWS_MARK, check_ids, with_matrix_names
 from genesig.data.study.label_checks import (
     check_similar_names,
     event_column_hints,
@@ -122,16 +122,13 @@ def read_sheet(
     sample_names: column with the names of the matrix; None looks for it.
     """
     names = None if matrix is None else matrix.columns
-    file_table = collect_problems(lambda: read_sample_table(file, names, part), problems)
-    if file_table is None:
+    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
+    if table is None:
         return None
-    table: TextTable | None = file_table
     if matrix is not None:
         axes = (matrix.columns, matrix.rows)
-        table = collect_problems(
-            lambda: with_matrix_names(file_table, axes, file, sample_names, problems), problems
-        )
-    if table is None:
+        table = with_matrix_names(table, axes, file, sample_names, problems)
+    if any(problem.code == ON_ITS_SIDE for problem in problems):
         return None
     table = drop_unstorable_columns(table, file, problems)
     check_ids(table, file, problems)
