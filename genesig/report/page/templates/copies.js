@@ -1,4 +1,4 @@
-// Text to be taken into a paper: each section by itself.
+// A button for each text of the part for a paper, which copies the text.
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -14,13 +14,13 @@ async function copy(text) {
 }
 
 function makeCopy(box, text) {
-  const said = make("span");
-  said.setAttribute("role", "status");
-  const made = button("Copy", async function () {
-    said.textContent = await copy(text()) ? "copied" : "select the text and copy it by hand";
+  const message = make("span");
+  message.setAttribute("role", "status");
+  const copyButton = button("Copy", async function () {
+    message.textContent = await copy(text()) ? "copied" : "select the text and copy it by hand";
   });
-  made.setAttribute("aria-label", `Copy ${box.querySelector("h3, summary").textContent.trim()}`);
-  const tools = make("div", { className: "tools" }, made, said);
+  copyButton.setAttribute("aria-label", `Copy ${box.querySelector("h3, summary").textContent.trim()}`);
+  const tools = make("div", { className: "tools" }, copyButton, message);
   const head = box.querySelector(":scope > h3, :scope > summary");
   head.after(tools);
 }

@@ -52,7 +52,7 @@ function makeFigure(figure) {
     button("SVG", () => save(`${name}.svg`, sheet(svg, 178).text, "image/svg+xml")),
     make("a", { href: `figures/85mm/${name}.svg`, download: `${name}_85mm.svg`, textContent: "SVG 85 mm" }),
     button("PNG", () => savePng(svg, name, 178)),
-    button("TSV", async () => save(`${name}.tsv`, asTsv((await everything()).figures[name].data),
+    button("TSV", async () => save(`${name}.tsv`, asTsv((await pageData()).figures[name].data),
       "text/tab-separated-values"))));
   tools.firstChild.setAttribute("aria-label", `Save ${figure.querySelector(".number").textContent}`);
   const head = make("div", { className: "head" });

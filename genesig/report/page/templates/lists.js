@@ -1,57 +1,60 @@
-// What is marked is a list: named, kept, copied, saved, compared with those kept before.
-const kept = [];
+// The marked names are lists, one of each kind; they can be kept, copied, saved and compared.
+const keptLists = [];
 const bar = make("aside", { className: "marked", hidden: true });
 bar.setAttribute("aria-label", "Marked");
 document.querySelector("main").after(bar);
-const called = make("input", { placeholder: "name of the list" });
-const heard = make("span", { className: "shown" });
-heard.setAttribute("role", "status");
+const nameInput = make("input", { placeholder: "name of the list" });
+const status = make("span", { className: "shown" });
+status.setAttribute("role", "status");
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-const inShort = (names, most) =>
+const firstNames = (names, most) =>
   names.slice(0, most).join(", ") + (names.length > most ? ", …" : "");
 const marked = () => Array.from(chosen, ([kind, names]) => ({ kind, names: [...names].sort(collator.compare) }))
-  .filter((one) => one.names.length);
+  .filter((list) => list.names.length);
 
-// One line for each list: two of one kind say what they share.
-function lineOf(one, now) {
-  const other = now.find((each) => each.kind === one.kind);
-  const both = other ? one.names.filter((name) => other.names.includes(name)) : [];
-  const same = other ? ` ${both.length} of them marked${both.length ? `: ${inShort(both, 6)}` : ""}.` : "";
-  return make("li", {}, `${one.name}: ${counted(one.names.length, one.kind)}.${same} `,
-    button("Mark", () => markNames((name) => one.names.includes(name))),
+// The line of a kept list, with the names that it shares with the marked ones of its kind.
+function lineOf(list, markedLists) {
+  const other = markedLists.find((candidate) => candidate.kind === list.kind);
+  const shared = other ? list.names.filter((name) => other.names.includes(name)) : [];
+  const sharedText = other ? ` ${shared.length} of them marked${shared.length ? `: ${firstNames(shared, 6)}` : ""}.` : "";
+  return make("li", {}, `${list.name}: ${counted(list.names.length, list.kind)}.${sharedText} `,
+    button("Mark", () => markNames((name) => list.names.includes(name))),
     button("Drop", function () {
-      kept.splice(kept.indexOf(one), 1);
+      keptLists.splice(keptLists.indexOf(list), 1);
       showMarks();
     }));
 }
 
 function showMarks() {
-  const now = marked();
-  bar.hidden = !now.length && !kept.length;
+  const markedLists = marked();
+  bar.hidden = !markedLists.length && !keptLists.length;
   if (bar.hidden) return;
-  const text = now.map((one) => `${counted(one.names.length, one.kind)}: ${inShort(one.names, 8)}`);
-  heard.textContent = text.length ? `Marked: ${text.join("; ")}` : "Nothing is marked.";
-  const tools = make("div", { className: "tools" }, make("label", {}, "Name ", called),
+  const text = markedLists.map((list) =>
+    `${counted(list.names.length, list.kind)}: ${firstNames(list.names, 8)}`);
+  status.textContent = text.length ? `Marked: ${text.join("; ")}` : "Nothing is marked.";
+  const tools = make("div", { className: "tools" }, make("label", {}, "Name ", nameInput),
     button("Keep", keep),
     button("Copy", async () => {
-      const lines = marked().flatMap((one) => one.names).join("\n");
-      heard.textContent = await copy(lines) ? "Copied." : "Save as TSV instead.";
+      const lines = marked().flatMap((list) => list.names).join("\n");
+      status.textContent = await copy(lines) ? "Copied." : "Save as TSV instead.";
     }),
     button("Save as TSV", saveLists),
     button("Clear", () => markNames(null)));
-  bar.replaceChildren(heard, tools, make("ul", {}, ...kept.map((one) => lineOf(one, now))));
+  bar.replaceChildren(status, tools, make("ul", {}, ...keptLists.map((list) => lineOf(list, markedLists))));
 }
 
 function keep() {
-  marked().forEach((one) => kept.push({ ...one, name: called.value.trim() || `list ${kept.length + 1}` }));
-  called.value = "";
+  marked().forEach((list) =>
+    keptLists.push({ ...list, name: nameInput.value.trim() || `list ${keptLists.length + 1}` }));
+  nameInput.value = "";
   markNames(null);
 }
 
 function saveLists() {
-  const all = [...kept, ...marked().map((one) => ({ ...one, name: called.value.trim() || "marked" }))];
-  const rows = all.flatMap((one) => one.names.map((name) => [one.name, one.kind, name]));
+  const name = nameInput.value.trim() || "marked";
+  const lists = [...keptLists, ...marked().map((list) => ({ ...list, name }))];
+  const rows = lists.flatMap((list) => list.names.map((member) => [list.name, list.kind, member]));
   save("lists.tsv", asTsv(["list", "kind", "name"].map((key, k) =>
     ({ key, values: rows.map((row) => row[k]) }))), "text/tab-separated-values");
 }

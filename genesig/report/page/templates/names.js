@@ -1,4 +1,5 @@
-// Names of what figures show, by pointer, touch and arrow keys; what is marked is marked in all.
+// Names of samples and genes in figures, by pointer, touch and arrow keys. A marked name is marked in
+// all figures.
 const SVG = "http://www.w3.org/2000/svg", REACH = { mouse: 9, pen: 12, touch: 18 };
 const namedFigures = [], chosen = new Map();
 const tip = make("div", { className: "tip", hidden: true });
@@ -13,39 +14,41 @@ function say(text, x, y) {
 }
 
 async function withNames() {
-  const all = (await everything()).figures;
+  const all = (await pageData()).figures;
   namedFigures.forEach(function (state) { state.marks ??= all[state.name]?.marks ?? []; });
 }
 
-// Half of the room of a column or a row.
-function half(marks) {
-  const along = marks.x && marks.y ? null : marks.x || marks.y;
-  if (!along) return 0;
+// Half the width of a column, or the height of a row, of named columns or rows; 0 for points.
+function halfStep(marks) {
+  const positions = marks.x && marks.y ? null : marks.x || marks.y;
+  if (!positions) return 0;
   const [left, top, right, bottom] = marks.box;
-  const length = along === marks.x ? right - left : bottom - top;
-  const apart = along.length > 1 ? Math.abs(along.at(-1) - along[0]) / (along.length - 1) : length;
-  return Math.min(apart, length) / 2;
+  const length = positions === marks.x ? right - left : bottom - top;
+  const step = positions.length > 1
+    ? Math.abs(positions.at(-1) - positions[0]) / (positions.length - 1) : length;
+  return Math.min(step, length) / 2;
 }
 
+// The indices of at most four names at the smallest distance from a point; [] beyond reach.
 function near(marks, x, y, reach) {
   const [left, top, right, bottom] = marks.box;
   if (x < left - reach || x > right + reach || y < top - reach || y > bottom + reach) return [];
-  const count = marks.names.length, far = new Float64Array(count);
+  const count = marks.names.length, distances = new Float64Array(count);
   let best = Infinity;
   for (let k = 0; k < count; k++) {
     const dx = marks.x ? marks.x[k] - x : 0, dy = marks.y ? marks.y[k] - y : 0;
-    best = Math.min(best, far[k] = Math.hypot(dx, dy));
+    best = Math.min(best, distances[k] = Math.hypot(dx, dy));
   }
-  if (best > (half(marks) + 1 || reach)) return [];
-  const found = [];
-  for (let k = 0; k < count && found.length < 4; k++) if (far[k] <= best + 0.5) found.push(k);
-  return found;
+  if (best > (halfStep(marks) + 1 || reach)) return [];
+  const nearest = [];
+  for (let k = 0; k < count && nearest.length < 4; k++) if (distances[k] <= best + 0.5) nearest.push(k);
+  return nearest;
 }
 
-// The value of a cell, where its figure has a column for each sample and a row for each gene.
+// The value of a cell of a heat map: its figure has a column for each sample and a row for each gene.
 function cellOf(state, hits) {
   const row = hits.find(([marks]) => !marks.x), column = hits.find(([marks]) => !marks.y);
-  const values = row && column && state.data?.find((one) => one.key === column[0].names[column[1]]);
+  const values = row && column && state.data?.find((entry) => entry.key === column[0].names[column[1]]);
   return values ? `: ${values.values[row[1]]}` : "";
 }
 
@@ -53,7 +56,7 @@ const wordsOf = (state, hits) =>
   [...new Set(hits.map(([marks, k]) => marks.names[k]))].join(" · ") + cellOf(state, hits);
 
 function shape(marks, k) {
-  const [left, top, right, bottom] = marks.box, room = half(marks);
+  const [left, top, right, bottom] = marks.box, room = halfStep(marks);
   if (marks.x && marks.y) {
     return `M${marks.x[k] - 6} ${marks.y[k]}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0`;
   }
@@ -82,18 +85,18 @@ function redraw() {
 
 const chosenOf = (kind) => chosen.get(kind) ?? chosen.set(kind, new Set()).get(kind);
 
-// Mark all names that pass; returns the figures that have one.
+// Mark the names that pass the test, no others; return the figures that have such names.
 function markNames(passes) {
   chosen.forEach((names) => names.clear());
-  const where = new Set();
+  const figures = new Set();
   namedFigures.forEach((state) => (passes ? state.marks ?? [] : []).forEach(function (marks) {
     marks.names.filter(passes).forEach(function (name) {
       chosenOf(marks.kind).add(name);
-      if (state.figure.tagName === "FIGURE") where.add(state.figure);
+      if (state.figure.tagName === "FIGURE") figures.add(state.figure);
     });
   }));
   redraw();
-  return where;
+  return figures;
 }
 
 function toggle(hits) {
@@ -110,7 +113,7 @@ function makeNamed(figure) {
   namedFigures.push(state);
   const ready = async function () {
     await withNames();
-    state.data ??= (await everything()).figures[state.name]?.data;
+    state.data ??= (await pageData()).figures[state.name]?.data;
   };
   const place = (event) => new DOMPoint(event.clientX, event.clientY)
     .matrixTransform(svg.getScreenCTM().inverse());
@@ -190,19 +193,19 @@ function makeNamed(figure) {
     [flat(others)[state.at[0]], flat(rows)[state.at[1]]].filter(Boolean);
 }
 
-// Everything inside a rectangle instead of what was marked before.
+// Mark the names inside a rectangle, no others of their kinds.
 function inside(state, [left, right], [top, bottom]) {
   const within = (values, k, low, high) => !values || (values[k] >= low && values[k] <= high);
-  const found = new Map();
+  const namesOfKind = new Map();
   state.marks.forEach(function (marks) {
     const [a, b, c, d] = marks.box;
     if (right < a || left > c || bottom < b || top > d) return;
-    const mine = found.get(marks.kind) ?? found.set(marks.kind, new Set()).get(marks.kind);
+    const names = namesOfKind.get(marks.kind) ?? namesOfKind.set(marks.kind, new Set()).get(marks.kind);
     marks.names.forEach(function (name, k) {
-      if (within(marks.x, k, left, right) && within(marks.y, k, top, bottom)) mine.add(name);
+      if (within(marks.x, k, left, right) && within(marks.y, k, top, bottom)) names.add(name);
     });
   });
-  found.forEach((names, kind) => chosen.set(kind, names));
+  namesOfKind.forEach((names, kind) => chosen.set(kind, names));
   redraw();
 }
 

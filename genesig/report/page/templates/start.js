@@ -1,4 +1,4 @@
-// What all parts of the script use; the page can be read without any of it.
+// Functions that all scripts use. The page is complete without scripts.
 const make = (tag, attributes, ...children) => {
   const element = Object.assign(document.createElement(tag), attributes);
   element.append(...children);
@@ -11,9 +11,9 @@ function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// All rows of all tables, data and names of all figures, unpacked once, as soon as there is time.
+// Rows of all tables, data and names of all figures; unpacked once, when the browser is idle.
 let unpacked = null;
-function everything() {
+function pageData() {
   unpacked = unpacked || (async function () {
     const letters = atob(document.getElementById("rows").textContent);
     const bytes = new Uint8Array(letters.length);
@@ -23,12 +23,12 @@ function everything() {
   })();
   return unpacked;
 }
-(window.requestIdleCallback ?? setTimeout)(() => everything());
+(window.requestIdleCallback ?? setTimeout)(() => pageData());
 
 function button(text, action) {
-  const made = make("button", { type: "button", textContent: text });
-  made.addEventListener("click", action);
-  return made;
+  const element = make("button", { type: "button", textContent: text });
+  element.addEventListener("click", action);
+  return element;
 }
 
 function asTsv(columns) {
@@ -41,5 +41,7 @@ function asTsv(columns) {
 }
 
 function open(element) {
-  for (let at = element; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  for (let node = element; node; node = node.parentElement) {
+    if (node.tagName === "DETAILS") node.open = true;
+  }
 }

@@ -2,25 +2,26 @@
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 const textOf = (column, row) => (column.texts || column.values)[row] ?? "–";
 
-// What can be searched of each row, made once.
-function haystack(state) {
-  if (!state.hay) {
-    const wordy = state.columns.filter((column) => !column.numeric);
-    state.hay = state.columns[0].values.map((_, row) =>
-      wordy.map((column) => `${column.values[row] ?? ""}`).join(" ").toLowerCase());
+// The searchable text of each row, made once.
+function searchTexts(state) {
+  if (!state.searchTexts) {
+    const textColumns = state.columns.filter((column) => !column.numeric);
+    state.searchTexts = state.columns[0].values.map((_, row) =>
+      textColumns.map((column) => `${column.values[row] ?? ""}`).join(" ").toLowerCase());
   }
-  return state.hay;
+  return state.searchTexts;
 }
 
-function found(state, query) {
+function rowsWith(state, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = haystack(state);
-  const all = state.order || rows.map((_, row) => row);
-  return words.length ? all.filter((row) => words.every((word) => rows[row].includes(word))) : all;
+  const rows = searchTexts(state);
+  const ordered = state.order || rows.map((_, row) => row);
+  return words.length
+    ? ordered.filter((row) => words.every((word) => rows[row].includes(word))) : ordered;
 }
 
-// Letters of English are compared as they are, numbers in them by their size. Where there are other
-// letters, a collator, which takes its time, has little left to move in rows of nearly its order.
+// Sort by name; numbers inside names by size. Other letters than English ones need a collator, which
+// is slow, but fast on rows that are nearly in its order already.
 function byName(rows, values) {
   const keys = values.map((value) =>
     `${value}`.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0")));
@@ -30,7 +31,7 @@ function byName(rows, values) {
 }
 
 // Empty cells stay at the end in both directions; a column is sorted once.
-function sorted(column, down) {
+function sortedRows(column, down) {
   const values = column.values, empty = (row) => values[row] === null || values[row] === "";
   if (!column.rising) {
     const rows = Array.from(values.keys()), full = rows.filter((row) => !empty(row));
@@ -42,7 +43,7 @@ function sorted(column, down) {
 }
 
 // Long names may go on in the next line after each underscore, as in render.py.
-function broken(text) {
+function breakable(text) {
   const parts = text.length > 16 ? text.split(/(?<=_)/) : [text];
   return parts.flatMap((part, k) => (k ? [make("wbr", {}), part] : [part]));
 }
@@ -64,7 +65,7 @@ function chartOf(bars) {
 // The name in the first cell of a row opens and closes its chart.
 function makeOpener(state, line, row) {
   const opener = button("", async function () {
-    const { bars } = await everything(), next = line.nextElementSibling;
+    const { bars } = await pageData(), next = line.nextElementSibling;
     const isOpen = next?.matches(".bars");
     if (isOpen) next.remove();
     else line.after(make("tr", { className: "bars" },
@@ -78,13 +79,13 @@ function makeOpener(state, line, row) {
 }
 
 function draw(state) {
-  const rows = found(state, state.query);
+  const rows = rowsWith(state, state.query);
   const last = Math.max(0, Math.ceil(rows.length / state.most) - 1);
   state.at = Math.min(Math.max(state.at, 0), last);
   const start = state.at * state.most;
   state.body.replaceChildren(...rows.slice(start, start + state.most).map(function (row) {
     const line = make("tr", {}, ...state.columns.map((column, place) =>
-      make("td", { className: state.looks[place] }, ...broken(textOf(column, row)))));
+      make("td", { className: state.looks[place] }, ...breakable(textOf(column, row)))));
     return state.bars ? makeOpener(state, line, row) : line;
   }));
   const total = state.columns[0].values.length;
@@ -97,7 +98,7 @@ function draw(state) {
 }
 
 async function loaded(state) {
-  if (!state.columns) state.columns = (await everything()).tables[state.name];
+  if (!state.columns) state.columns = (await pageData()).tables[state.name];
   return state;
 }
 
@@ -126,15 +127,15 @@ function makeTable(table) {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      state.order = sorted(state.columns[place], down);
+      state.order = sortedRows(state.columns[place], down);
       state.at = 0;
       draw(state);
     });
     head.append(sorter);
   });
-  // Whoever comes near will want the rows.
+  // The rows are unpacked when the pointer or the focus comes near.
   for (const near of ["pointerenter", "focusin"]) {
-    outer.addEventListener(near, async () => haystack(await loaded(state)), { once: true });
+    outer.addEventListener(near, async () => searchTexts(await loaded(state)), { once: true });
   }
   const tools = make("div", { className: "tools" });
   if ("search" in table.dataset) {
