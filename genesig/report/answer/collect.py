@@ -127,9 +127,9 @@ def verdict(
 
 def cohorts(external: Sequence[JsonObject], metric: Measure) -> Cohorts:
     """Count the cohorts in which the model is better, or worse, than chance; list all."""
-    score_name, _, chance = metric.external_measure
+    chance = metric.external_measure.chance
     new_cohorts = [about for about in external if not about["seen_before"]]
-    scores = [_score(about, score_name) for about in new_cohorts]
+    scores = [_score(about, metric.external_measure.key) for about in new_cohorts]
     return {
         "tested": len(new_cohorts),
         "better": sum(row["low"] is not None and row["low"] > chance for row in scores),
@@ -146,7 +146,7 @@ def _score(about: JsonObject, score_name: str) -> JsonObject:
 
 def _cohort_error(about: JsonObject, metric: Measure) -> CohortError:
     """Return the error as controls.tsv has it: balanced error, 1 − R² or 1 − C."""
-    row = _score(about, "balanced_error" if metric.share else metric.external_measure[0])
+    row = _score(about, "balanced_error" if metric.share else metric.external_measure.key)
     value, low, high = (row[key] for key in ("value", "low", "high"))
     if not metric.share:  # a measure of accuracy, so its limits change places
         value, low, high = (None if v is None else 1 - v for v in (value, high, low))

@@ -142,10 +142,10 @@ def rules(data: Study) -> str:
 """
     if not data["answer"]["cohorts"]["rows"]:
         return text
-    _, external_name, external_chance = measure(data).external_measure
+    external = measure(data).external_measure
     return f"""\
 {text}{Grade.ELSEWHERE.value}
-  at least half of them are (95% CI of {external_name} above {external_chance:g}), and none is worse
+  at least half of them are (95% CI of {external.name} above {external.chance:g}), and none is worse
 {Grade.AGAINST.value}
   no external cohort is better than chance, and one is worse or excludes the accuracy of this study
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from genesig.report.external import figures
 from genesig.report.external.collect import CohortRecord, CohortScore, External
@@ -21,6 +21,7 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
+    Write,
     clean,
     decimal,
     enumerated,
@@ -106,15 +107,24 @@ def _one_minus(error: float | None) -> float | None:
 
 MAX_COHORTS_OF_SUMMARY = 3  # cohorts up to which all results are at the top of the section
 SHIFT_HELP = "Of the genes, in training standard deviations"
-# name and format of measures of a cohort, in the order of the table
-MEASURE_COLUMNS: dict[str, tuple[str, Callable[[float | None], str]]] = {
-    "concordance": ("C", decimal),
-    "uno": ("Uno's C", decimal),
-    "auc": ("AUC", decimal),
-    "balanced_error": ("Balanced accuracy", rate),
-    "sensitivity": ("Sensitivity", percent),
-    "specificity": ("Specificity", percent),
-    "r2": ("R²", decimal),
+
+
+class CohortMeasure(NamedTuple):
+    """A measure of a cohort, as the page shows it."""
+
+    name: str
+    format_number: Write
+
+
+# by rows of scores.tsv, in the order of the table
+COHORT_MEASURES = {
+    "concordance": CohortMeasure("C", decimal),
+    "uno": CohortMeasure("Uno's C", decimal),
+    "auc": CohortMeasure("AUC", decimal),
+    "balanced_error": CohortMeasure("Balanced accuracy", rate),
+    "sensitivity": CohortMeasure("Sensitivity", percent),
+    "specificity": CohortMeasure("Specificity", percent),
+    "r2": CohortMeasure("R²", decimal),
 }
 
 
@@ -142,11 +152,11 @@ def external(data: External, limits: Limits) -> Section | None:
 
 def _cohort_title(data: External, cohort: CohortRecord) -> str:
     """Return the heading of a cohort, with its main measure."""
-    key, name, _ = measure(data).external_measure
-    score = cohort["scores"].get(key)
+    external_measure = measure(data).external_measure
+    score = cohort["scores"].get(external_measure.key)
     if score is None or score["value"] is None:
         return clean(cohort["name"])
-    reached = with_limits(name, score["value"], score["low"], score["high"])
+    reached = with_limits(external_measure.name, score["value"], score["low"], score["high"])
     return f"{clean(cohort['name'])}: {reached}"
 
 
@@ -154,7 +164,7 @@ def _overview_table(data: External) -> Table:
     """Return the table with one cohort per row."""
     keys = [
         key
-        for key in MEASURE_COLUMNS
+        for key in COHORT_MEASURES
         if any(key in cohort["scores"] for cohort in data["external"])
     ]
     has_groups = any("groups" in cohort for cohort in data["external"])
@@ -203,12 +213,14 @@ def score_of_page(cohort: CohortRecord, key: str) -> CohortScore | None:
 def _measure_name(key: str, cohort: CohortRecord) -> str:
     """Return the name of a measure; in survival an AUC is at the horizon."""
     at_horizon = key == "auc" and "curves" in cohort
-    return f"{MEASURE_COLUMNS[key][0]} at the horizon" if at_horizon else MEASURE_COLUMNS[key][0]
+    return (
+        f"{COHORT_MEASURES[key].name} at the horizon" if at_horizon else COHORT_MEASURES[key].name
+    )
 
 
 def _column_kind(key: str) -> str:
     """Return the format of the column of a measure."""
-    return "number" if MEASURE_COLUMNS[key][1] is decimal else "share"
+    return "number" if COHORT_MEASURES[key].format_number is decimal else "share"
 
 
 def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Item]:
@@ -246,9 +258,10 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
 def _cohort_facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of each fact about a cohort."""
     yield "Samples", WORDS.text("samples", cohort)
-    for key, (_, format_number) in MEASURE_COLUMNS.items():
+    for key, cohort_measure in COHORT_MEASURES.items():
         score = score_of_page(cohort, key)
         if score is not None and score["value"] is not None:
+            format_number = cohort_measure.format_number
             text = WORDS.text("with_interval", score, format_number, format_number)
             yield _measure_name(key, cohort), text
     if "curves" in cohort:

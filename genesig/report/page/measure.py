@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from genesig.optim.class_line import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
@@ -98,6 +98,17 @@ TIME_OUTCOME = OutcomeWords(
 )
 
 
+class ExternalMeasure(NamedTuple):
+    """Main measure of an external cohort."""
+
+    key: str  # its row of scores.tsv
+    name: str
+    chance: float  # its value by chance
+
+
+AUC_OF_COHORTS = ExternalMeasure("auc", "AUC", 0.5)
+
+
 @dataclass(frozen=True)
 class Measure:
     """How well a model predicts, larger is better: 1 less the column ``error`` of controls.tsv."""
@@ -111,8 +122,7 @@ class Measure:
     timed: bool = False  # whether the outcome is the time to an event
     long_name: str = ""  # longer name for the start of a sentence, if `name` is a single letter
     meaning: str = ""  # sentence that explains a measure which many readers do not know
-    # main measure of an external cohort: its row of scores.tsv, its name, its value by chance
-    external_measure: tuple[str, str, float] = ("auc", "AUC", 0.5)
+    external_measure: ExternalMeasure = AUC_OF_COHORTS
 
     @property
     def title(self) -> str:
@@ -179,7 +189,7 @@ MEASURES = ByKind(
             0.0,
             "r2",
             fitted=True,
-            external_measure=("r2", "R²", 0.0),
+            external_measure=ExternalMeasure("r2", "R²", 0.0),
         ),
         "survival": Measure(
             "C",
@@ -189,7 +199,7 @@ MEASURES = ByKind(
             timed=True,
             long_name="Concordance (C)",
             meaning="C is the share of patient pairs in the predicted order.",
-            external_measure=("concordance", "C", 0.5),
+            external_measure=ExternalMeasure("concordance", "C", 0.5),
         ),
     }
 )

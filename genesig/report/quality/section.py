@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from genesig.data.quality.missingness import MAX_SAMPLE_P
 from genesig.data.quality.overview import MIN_OUTLIER_SAMPLES, N_TOP_GENES
@@ -36,20 +36,30 @@ from genesig.report.quality.collect import (
 
 MAX_MISSING_ROWS = 50  # rows of the table of missing values
 
-# by the name of a rule for outliers: column of the table of samples, property of an outlier
+
+class RuleWords(NamedTuple):
+    """Words for a rule by which outliers are found."""
+
+    column: Column  # of the table of samples
+    outlier_property: str  # in which an outlier differs
+
+
+# by the names of the rules in quality.json
 RULE_WORDS = {
-    "rle_median": (Column("RLE median", "number", "Level beside the other samples"), "level"),
-    "rle_iqr": (Column("RLE IQR", "number", "Spread beside the other samples"), "spread"),
-    "distance": (
+    "rle_median": RuleWords(
+        Column("RLE median", "number", "Level beside the other samples"), "level"
+    ),
+    "rle_iqr": RuleWords(Column("RLE IQR", "number", "Spread beside the other samples"), "spread"),
+    "distance": RuleWords(
         Column("Distance", "number", "Mean distance to the three nearest samples"),
         "distance",
     ),
-    "library": (Column("Million reads", "count", "Sum of the sample"), "number of reads"),
-    "factor": (
+    "library": RuleWords(Column("Million reads", "count", "Sum of the sample"), "number of reads"),
+    "factor": RuleWords(
         Column("Scaling factor", "count", "Brings the trimmed mean to that of the others"),
         "intensity",
     ),
-    "missing": (Column("Missing", "share", "Share of its values"), "missing values"),
+    "missing": RuleWords(Column("Missing", "share", "Share of its values"), "missing values"),
 }
 
 
@@ -78,7 +88,7 @@ def quality_section(data: QualityStudy, limits: Limits) -> Section:
 
 def _outlier_reasons(outlier: OutlierSample) -> str:
     """Return the properties in which a sample is far from the others."""
-    return ", ".join(RULE_WORDS[name][1] for name in outlier["rules"])
+    return ", ".join(RULE_WORDS[name].outlier_property for name in outlier["rules"])
 
 
 def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
@@ -193,7 +203,7 @@ def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
     for name, values in record["rules"].items():
         if name != "missing" or record["missing"]["total"]:
             columns.append(
-                (RULE_WORDS[name][0], [_round_difference(value, name) for value in values])
+                (RULE_WORDS[name].column, [_round_difference(value, name) for value in values])
             )
     if record["detected"] is not None:
         columns.append((Column("Genes with reads", "share"), record["detected"]))

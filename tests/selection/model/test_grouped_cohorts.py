@@ -55,7 +55,7 @@ def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
         before["value"].drop("log_rank_p", errors="ignore"),
         after["value"].drop("log_rank_p", errors="ignore"),
     )
-    headline = MEASURES[kind].external_measure[0]
+    headline = MEASURES[kind].external_measure.key
     assert before.loc[headline, "low"] != after.loc[headline, "low"]
     assert after["groups"].max() == N_SAMPLES // 3
     assert (after["groups"] <= after["samples"]).all()
