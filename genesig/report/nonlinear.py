@@ -143,8 +143,7 @@ def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
 
 def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
     """Return the most often selected genes, and the signature genes that are not among them."""
-    columns = list(SelectedGene.__annotations__)
-    rows = table[columns].to_dict("records")
+    rows: list[Any] = table[list(SelectedGene.__annotations__)].to_dict("records")
     first_rows = rows[:MAX_NONLINEAR_GENES]
     listed_genes = {row["gene"] for row in first_rows}
     signature_rows = [row for row in rows[MAX_NONLINEAR_GENES:] if row["in_signature"]]
