@@ -50,6 +50,12 @@ def test_library_columns_are_read_in_any_order():
     np.testing.assert_array_equal(parse_library((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
 
 
+def test_library_with_a_legacy_character_in_its_header_is_read():
+    pgf, clf, mps = TRANSCRIPTS
+    pgf = pgf.replace(b"#%chip_type", "#%author=Andr\u00e9\n#%chip_type".encode("latin-1"), 1)
+    np.testing.assert_array_equal(parse_library((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel())
+
+
 def test_listed_probe_place_overrides_the_order_of_the_header():
     pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
     parsed_places = parse_library((pgf, clf + b"1\t5\t4\n", mps))
