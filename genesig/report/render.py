@@ -203,6 +203,7 @@ def _draw(
     section_writers = writers(data)
 
     def work(piece: int) -> Any:
+        """Return the composite figure (0), the first pictures (1) or a drawn section (2, 3, ..)."""
         if piece == 0:
             return composite(data, limits)
         if piece == 1:
@@ -243,6 +244,7 @@ class Asset:
 
 
 def _template_text(name: str) -> str:
+    """Return the text of a style sheet or script."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 

@@ -65,7 +65,7 @@ def answer(
     external: Sequence[JsonObject],
     fdr: float,
 ) -> Finding:
-    """Return the numbers of the first screen, those of the chosen lists.
+    """Return the numbers of the first screen, which are about the chosen lists.
 
     `external` are the contents of about.json of the cohorts; `fdr` is signature.fdr.
     """
@@ -225,7 +225,7 @@ def _signature_genes(tables: Mapping[str, PackedTable]) -> list[SignatureGene]:
 
 
 def _is_positive(statistic: float | None) -> bool | None:
-    """Return the sign of a test statistic; None if it is 0 or missing."""
+    """Return whether a test statistic is positive; None if it is 0 or missing."""
     return None if not statistic else statistic > 0
 
 
@@ -343,6 +343,7 @@ def better_method(controls: Sequence[TableRow], chance: float) -> BetterMethod |
     rows = _other_methods(controls)
 
     def corrected_p(row: Any) -> float:
+        """Return p times the number of methods, at most 1."""
         return min(1.0, len(rows) * _p_against_chance(row["error"], row["high"], chance))
 
     best = best_other_method(

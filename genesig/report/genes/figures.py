@@ -342,7 +342,7 @@ def _colour_scale(values: Array) -> Any:
 
 
 def _colour_of_batch(names: list[str]) -> dict[str, str]:
-    """Return the colour of each batch: those that no class has; grey for further batches."""
+    """Return the colour of each batch: colours without a class, then grey."""
     colours = BLOCK_COLOURS[2:]
     return {
         name: colours[number] if number < len(colours) else GREY

@@ -315,7 +315,7 @@ def permutation_scope(data: Study) -> str:
 
 
 def count_as_good(data: Study) -> int:
-    """Return the number of permutations whose error is at most that of the study."""
+    """Return the number of permutations whose error does not exceed the observed error."""
     observed = data["null"]["observed"] or 0.0
     return sum(error <= observed + 1e-9 for error in data["null"]["errors"])
 

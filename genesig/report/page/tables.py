@@ -53,7 +53,7 @@ def table_rows(table: PackedTable) -> list[TableRow]:
 
 
 def chosen_list_rows(rows: Iterable[TableRow]) -> list[TableRow]:
-    """Return the rows of the chosen lists: those without a mu."""
+    """Return the rows without a mu, which are about the chosen lists."""
     return [row for row in rows if row["mu"] is None]
 
 
@@ -67,7 +67,7 @@ def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
 
 
 def accuracy_difference(row: TableRow) -> list[float | None]:
-    """Return value and limits of the difference of accuracies, from that of errors."""
+    """Return difference of accuracies, lower and upper limit, from a row with those of errors."""
     value, low, high = (row[key] for key in ("difference", "difference_low", "difference_high"))
     return [None if number is None else -number for number in (value, high, low)]
 
@@ -434,7 +434,7 @@ def comparison_words(data: Study, comparison: Difference, reference_name: str) -
 
 
 def difference_words(data: Study, low: float | None, high: float | None) -> str:
-    """Return ``"95% CI of the difference −1.0 to 5.2 points"``, from limits of one of errors.
+    """Return ``"95% CI of the difference −1.0 to 5.2 points"``, from the limits of error differences.
 
     The text is about the measure, so positive is better. It is empty without limits.
     """
@@ -465,7 +465,7 @@ def fdr_selected_only_words(data: Study, only: FdrSelectedError) -> str:
 
 
 def neither_beats_chance(data: Study, model: str) -> bool:
-    """Return whether neither the interval of genesig nor that of another model excludes chance."""
+    """Return whether the intervals of genesig and of another model both include chance."""
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]

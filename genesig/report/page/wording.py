@@ -51,6 +51,7 @@ class Wording:
 
     @cached_property
     def _macros(self) -> Any:
+        """Return the loaded template; its attributes are its macros."""
         folder = FileSystemLoader(self._path.parent)
         environment = Environment(loader=folder, **_ENVIRONMENT_SETTINGS)
         environment.filters |= {

@@ -362,7 +362,7 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
 
 
 def _float_or_nan(text: str) -> float:
-    """Return the number of a text; NaN if it is none."""
+    """Return the number that a text states, or NaN."""
     try:
         return float(text)
     except ValueError:
