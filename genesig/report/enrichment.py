@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING, TypedDict
 
 from genesig.report.page.measure import measure
@@ -154,7 +153,6 @@ WORDS = Wording(
     MAX_NAMED_SETS=3,  # sets that a sentence names
     FAMILY_LEVEL=FAMILY_LEVEL,
     N_SHUFFLES=N_SHUFFLES,
-    file_name=lambda path: PurePath(path).name,
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
@@ -141,7 +140,7 @@ def draw_frequencies(rows: Sequence[SelectedSet], threshold: float) -> Figure:
     return figure
 
 
-WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3, file_name=lambda path: PurePath(path).name)
+WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3)
 # by kind of outcome: loss to which the penalty is added, criterion of the inner folds
 LOSS_AND_CRITERION = ByKind(
     {

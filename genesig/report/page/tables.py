@@ -434,7 +434,7 @@ def comparison_words(data: Study, comparison: Difference, reference_name: str) -
 
 
 def difference_words(data: Study, low: float | None, high: float | None) -> str:
-    """Return ``"95% CI of the difference −1.0 to 5.2 points"``, from the limits of error differences.
+    """Return ``"95% CI of the difference −1.0 to 5.2 points"``, from limits of one of errors.
 
     The text is about the measure, so positive is better. It is empty without limits.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 from zlib import crc32
@@ -181,6 +182,11 @@ def with_minus_sign(text: str) -> str:
 def clean(name: object) -> str:
     """Return a name with control and direction characters replaced by a space."""
     return _CONTROL.sub(" ", str(name)).strip()
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file without its folder."""
+    return PurePath(path).name
 
 
 def scheme_words(scheme: object) -> str:
