@@ -129,7 +129,7 @@ def said(report: Report) -> Mapping[str, float]:
         "named": float(answer["evidence"]["fdr_selected"] > 0),
         "decided": np.nan
         if report["study"]["task"] != "classification"
-        else float(bool(decided.items)),
+        else float(bool(decided and decided.items)),
         "adds": np.nan
         if covariate_section is None
         else float(grade_within_study(report) is Grade.HERE),
