@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -468,3 +469,15 @@ def test_column_with_a_slash_is_named_and_not_proposed(capsys: TEXT) -> None:
     assert "To use 'case/control', rename it" in Path("new/config.yaml").read_text()
     _, output = _validate(capsys, label="case/control")
     assert "rename it in that table, without a slash" in output
+
+
+def test_long_table_of_replicates_is_named(capsys: TEXT) -> None:
+    rows = [
+        [f"well {k}", sample, gene, 20 + k / 1013]
+        for k, (sample, gene, _) in enumerate(product(SAMPLE_NAMES, GENE_NAMES[:6], range(3)))
+    ]
+    _write("e.tsv", [["Well", "Sample Name", "Target Name", "CT"], *rows])
+    _sheet()
+    for code, output in (_init(capsys), _validate(capsys)):
+        assert (code, output.count("error:")) == (1, 1)
+        assert "(column 'Sample Name') and a gene ('Target Name') with its value ('CT')" in output

@@ -157,9 +157,13 @@ CONTROLS = {
     "controls, of Agilent": ["E1A_r60_a22", "ETG09_12345", "GE_BrightCorner", "(-)3xSLv1"],
     "controls, of a proximity assay": ["Amplification Control", "Inc Ctrl 1", "Ext Ctrl"],
     "controls, of Illumina": ["housekeeping", "negative", "low_stringency_hyb"],
+    "controls, of tissue": ["NegProbe-WTX", "Negative Probe", "SystemControl7", "FalseCode4"],
+    "controls, of micro-RNA": ["LIG_POS_A(128)", "LIG_NEG_F(0)"],
     "controls, of spots": ["Blank", "EMPTY", "Buffer", "NTC", "control_1", "HybControl"],
+    "spikes, of metabolites": ["15:0-18:1(d7) PC (ISTD)", "ISTD_Carnitine-d3"],
     "spikes, of plants": ["ath-miR159a", "UniSp6", "cel-miR-39-3p"],
     "totals, of counts": ["size_factors", "lib.size", "Detected genes", "percent.mt"],
+    "totals, of proteins": ["StdDev", "HybControlNormScale", "NormScale_0_005", "PlateScale"],
     "totals, in other languages": ["Summe", "Mittelwert", "moyenne", "promedio"],
     "spikes": ["ERCC-00002", "ERCC.00171", "SIRV101", "cel-miR-39-3p", "PhiX"],
     "contaminants": ["CON__P02769", "REV__Q9Y6K9", "DECOY_P04637", "rev_sp|P04637|P53_HUMAN"],
@@ -577,7 +581,7 @@ def test_a_long_table_is_named_with_its_columns(
         "is a long table: each row is a sample (column 'SampleID') and a gene ('Assay')"
         in messages[0]
     )
-    assert "pivot(index='Assay', columns='SampleID', values='NPX')" in messages[0]
+    assert "pivot_table(index='Assay', columns='SampleID', values='NPX')" in messages[0]
     assert main(["init", "new", "-e", "npx.csv"]) == 1
     assert "is a long table" in capsys.readouterr().err
 

@@ -210,7 +210,7 @@ FINAL_WORDS = (
     "true",
 )
 EVENT_FREE = re.compile(
-    r"(\d+ ?[:=-] ?)?(alive|living|censored|no|non|not|without|none)\b", re.IGNORECASE
+    r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none)\b", re.IGNORECASE
 )
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})

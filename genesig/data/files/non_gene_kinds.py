@@ -57,7 +57,8 @@ TOTALS = NonGeneKind(
         r"(genes|features)[ _.-]?(detected|expressed)|(percent|pct)[ _.-](counts[ _.-])?mt",
         # German, French, Spanish
         r"(gesamt)?summe|mittelwert|durchschnitt|somme|moyenne|suma|promedio",
-        r"(mean|average|median|st\.?dev|std|variance)[ _.-]?(of[ _.-])?(expression|counts?)?",
+        r"(mean|average|median|st\.?dev|std([ _.-]?dev)?|variance)"
+        r"[ _.-]?(of[ _.-])?(expression|counts?)?",
     ),
 )
 CONTROLS = NonGeneKind(
@@ -76,9 +77,11 @@ CONTROLS = NonGeneKind(
         # Illumina
         r"(negative|biotin|cy3_hyb|labeling|housekeeping|(low|high)_stringency_hyb)([ _.:-]\S*)?",
         # NanoString, spatial panels, SomaScan, proximity assays
-        r"(POS|NEG)[_ ][A-H](\(\d*\.?\d+\))?",
+        r"(LIG_)?(POS|NEG)[_ ][A-H](\(\d*\.?\d+\))?",
         r"(neg(ative)?|blank|antisense|unassigned|deprecated)[-_ ]?(ctrl|control)?[-_ ]?"
         r"(prb|probe|codeword)?s?[-_ ]?(wtx)?[-_ ]?\d+(\.\d+)?",
+        r"neg(ative)?[-_ ]?(prb|probe)s?([-_ ](wtx|cta))?|system[-_ ]?control\d+|falsecode\d+"
+        r"|intergenic_region_\d+",
         r"(neg(ative)?|pos(itive)?|isotype|ext(ension)?|inc(ubation)?|det(ection)?"
         r"|amp(lification)?|hyb|igg\d?[ab]?)[-_ ]?(ctrl|control)s?[-_ ]?\d*",
         # Spots and wells without a sequence
@@ -95,6 +98,7 @@ SPIKES = NonGeneKind(
         r"ERCC[-_.]0\d{4}([-_]\S*)?",
         r"(g?SIRV|SIRVome)[-_]?[\w.-]*|(R[12]|sequin)[-_]\d+[-_]\d+",
         r"(cel|ath|osa)-mir-?(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
+        r".+[ _(-]ISTD\)?|ISTD[ _:-].+",  # of metabolites
         r"phi[-_ ]?X(174)?|spike[-_ ]?ins?[-_ ]?\S*|(RNA|DNA)[-_]?spike\S*|lambda[-_ ]?(phage|dna)",
     ),
 )

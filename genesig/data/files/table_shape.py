@@ -7,6 +7,7 @@ Laboratories send one row for each sample and protein.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -27,6 +28,7 @@ COUNTER_COLUMNS = 4  # columns of a file of STAR: the id and three counts
 N_WITH_SYMBOLS = 3  # columns of htseq-count with an additional attribute: id, name, count
 MAX_VALUE_COLUMNS = 4
 """Numeric columns of a long table: the value, a limit of detection, a share of missing cells."""
+MAX_REPLICATES = 4  # rows of a long table for one sample and gene, as of wells of a PCR
 MAX_LONG_COLUMNS = 40  # columns of a long table; a table with more is a matrix
 NUMERIC_SHARE = 0.9  # share of numbers among the cells of a numeric column
 # Headers of a column of ids.
@@ -258,8 +260,8 @@ def refuse_long(opening: Opening, file_name: str) -> None:
     message = (
         f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with its "
         f"value ('{value}'); spread it, so that each gene is one row and each sample one column: "
-        f"pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or pivot_wider of "
-        "R's tidyr"
+        f"pandas' pivot_table(index='{gene}', columns='{sample}', values='{value}'), or "
+        "pivot_wider of R's tidyr"
     )
     raise InvalidInput([Problem(file_name, message, code="long_table")])
 
@@ -267,7 +269,8 @@ def refuse_long(opening: Opening, file_name: str) -> None:
 def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     """Return the columns of samples, genes and values of a long table; None for any other table.
 
-    Sample and gene together identify a row and neither does alone; few other columns have numbers.
+    Sample and gene together identify a row, or a few replicates, and neither does alone; few other
+    columns have numbers.
     """
     header = opening.header
     rows = opening.rows
@@ -291,7 +294,7 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
         for sample_column, gene_column in product(repeated, words)
         if sample_column != gene_column
         and 1 < levels[gene_column] < len(rows)
-        and _is_key(rows, sample_column, gene_column)
+        and _is_key(opening, sample_column, gene_column)
     ]
     if not candidates:
         return None
@@ -314,10 +317,15 @@ def _counts_rows(cells: Sequence[str]) -> bool:
     return bool((np.diff([int(cell) for cell in cells]) == 1).all())
 
 
-def _is_key(rows: Sequence[Sequence[str]], sample_column: int, gene_column: int) -> bool:
-    """Tell whether two columns together identify nearly every row (95%)."""
-    pairs = {(row[sample_column], row[gene_column]) for row in rows}
-    return len(pairs) >= 0.95 * len(rows)
+def _is_key(opening: Opening, sample_column: int, gene_column: int) -> bool:
+    """Tell whether two columns together identify nearly every row (95%).
+
+    If they are called as samples and genes are, they may identify a few replicates each.
+    """
+    pairs = Counter((row[sample_column], row[gene_column]) for row in opening.rows)
+    is_sample, is_gene, *_ = _likelihood(opening.header, (sample_column, gene_column))
+    n_replicates = min(max(pairs.values()), MAX_REPLICATES) if is_sample and is_gene else 1
+    return len(pairs) * n_replicates >= 0.95 * len(opening.rows)
 
 
 def _likelihood(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
