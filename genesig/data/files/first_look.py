@@ -33,7 +33,7 @@ from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.headers import choose_header
 from genesig.data.files.layouts import has_samples_in_rows, orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
-from genesig.data.files.non_gene_kinds import TOTALS
+from genesig.data.files.non_gene_kinds import TOTALS, kinds_by_name
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.patient_columns import find_patient_column, varies_within
 from genesig.data.files.readers import (
@@ -163,7 +163,7 @@ def first_look(
             reasons=reasons,
         )
     table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
-    table, name_lines = _usable_columns(table)
+    table, name_lines = _without_slashes(table)
     patient_column = _patient_column(table)
     label, data, label_lines = _propose_label(table, patient_column)
     settings = merge_configs(settings, {"data": data} if data else {})
@@ -288,6 +288,9 @@ def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.Da
     table = read_samples(path, matrix.rows, part)
     if set(map(str, table.index)) != set(matrix.rows):
         return None
+    kind_of_column = kinds_by_name(list(map(str, table.columns)))
+    columns = [k for k in range(table.shape[1]) if kind_of_column.get(k) is not TOTALS]
+    table = table.iloc[:, columns]
     table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
     names = [name for name, _ in class_columns(table) if not background_rank(table, name)]
     return table if names or time_event_pairs(table) else None
@@ -375,16 +378,11 @@ def _sample_template(matrix: Matrix) -> str:
     return f"sample\tdiagnosis\tpatient\n{rows}"
 
 
-def _usable_columns(table: pd.DataFrame) -> tuple[pd.DataFrame, Lines]:
-    """Return a sample table without totals and names with a slash, and a line on the latter."""
-    names = list(map(str, table.columns))
-    is_total = [bool(TOTALS.pattern and TOTALS.pattern.fullmatch(name)) for name in names]
-    with_slash = [name for name in names if "/" in name]
+def _without_slashes(table: pd.DataFrame) -> tuple[pd.DataFrame, Lines]:
+    """Return a sample table without columns that have a slash in their name, and a line on them."""
+    with_slash = [name for name in map(str, table.columns) if "/" in name]
     lines = (f"To use {listing(with_slash)}, rename it without a slash.",) if with_slash else ()
-    usable = [
-        name not in with_slash and not total for name, total in zip(names, is_total, strict=True)
-    ]
-    return table.loc[:, usable], lines
+    return table.loc[:, ["/" not in str(name) for name in table.columns]], lines
 
 
 def _patient_column(table: pd.DataFrame) -> str | None:

@@ -69,17 +69,17 @@ def named_by_words(matrix: Matrix) -> Matrix:
         tuple(map(str, range(1, n + 1))),
     ):
         return matrix
-    k = 0
-    while k < len(matrix.columns) and (np.diff(matrix.cells[:, k]) == 1).all():
-        k += 1
-    if k == len(matrix.columns) or np.isfinite(matrix.cells[:, k]).any():
+    column = 0
+    while column < len(matrix.columns) and (np.diff(matrix.cells[:, column]) == 1).all():
+        column += 1
+    if column == len(matrix.columns) or np.isfinite(matrix.cells[:, column]).any():
         return matrix
-    names = [matrix.text(row, k).strip() for row in range(n)]
+    names = [matrix.text(row, column).strip() for row in range(n)]
     if len(set(names)) < n / 2:
         return matrix
-    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[k]}'"
+    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[column]}'"
     doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-    named_matrix = matrix.subset(range(n), range(k + 1, len(matrix.columns)))
+    named_matrix = matrix.subset(range(n), range(column + 1, len(matrix.columns)))
     return replace(named_matrix, rows=tuple(names), doubt=doubt)
 
 
