@@ -22,14 +22,14 @@ from genesig.selection.survival import hazard_of
 class ModelKind:
     """Parts of model.json and predictions for one kind of response."""
 
+    # data set, training scores (n, n_models), ``models`` of model.json -> ``classes``,
+    # ``threshold`` and further keys of the top level of model.json
     parts: Callable[[Dataset, Array, Sequence[ModelJson]], dict[str, Any]]
-    """Data set, training scores (n, n_models), ``models`` of model.json -> ``classes``,
-    ``threshold`` and further keys of the top level of model.json."""
+    # model.json, number of the model that scores among ``models``, scores (n,) or (n, T) -> columns
+    # of the predictions after the score
     predicted: Callable[[ModelJson, int, Array], dict[str, Array]]
-    """model.json, number of the model that scores among ``models``, scores (n,) or (n, T) ->
-    columns of the predictions after the score."""
+    # model.json -> names of the keys that contradict the kind of outcome or each other
     faults: Callable[[ModelJson], list[str]]
-    """model.json -> names of the keys that contradict the kind of outcome or each other."""
 
 
 def _two_class_parts(
