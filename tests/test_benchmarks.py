@@ -32,6 +32,7 @@ from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, paired_error, scores_of_record
 from by_glmnet import installed, number_folds, times
 from cell import brier
+from ensemble_members import diagonal_lda
 from fdr_selected_nested import config_of, draw_study, nested_null_tails
 from leave_one_out import count_right, leave_one_out_splits
 from places import ROOT, SHARED
@@ -47,6 +48,7 @@ from sklearn.neighbors import NearestCentroid
 from study import splits_of
 from study_data import study_of as kind_study
 from survival_models import measure_simulation
+from unlike_members import MODELS, measure_models, table
 
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
@@ -589,3 +591,39 @@ def test_survival_models_are_compared_on_new_samples():
     difference = row["average"] - row["two-stage"]
     assert row["average - two-stage"] == pytest.approx(difference)
     assert row["average low"] <= difference <= row["average high"]
+
+
+def test_unlike_members_are_compared_on_held_out_samples(study):
+    measures = measure_models(study.dataset, study.splits)
+    assert list(measures["error"]) == list(MODELS)
+    assert max(measures["error"].values()) < 0.3  # ten genes of 200 tell the classes apart
+    assert min(measures["AUC"].values()) > 0.8
+    seconds = measures["seconds"]
+    assert seconds["unlike"] > seconds["two-stage"] > 0
+    assert seconds["five"] > seconds["ensemble"] > 0
+
+
+def test_table_of_unlike_members_has_paired_differences():
+    values = pd.DataFrame([[0.25, 0.5, 0.125, 0], [0.5, 0.25, 0.5, 0]], columns=MODELS)
+    errors = values.to_dict("records")
+    rows = pd.DataFrame({"group": "noise", "error": errors, "AUC": errors})
+    _, error_row, _ = table(rows)
+    means = ["0.375", "0.375", "0.312", "0.000"]
+    differences = [
+        "+0.000 ± 0.500 (1, 1)",
+        "−0.062 ± 0.125 (1, 0)",
+        "−0.062 ± 0.625 (1, 1)",
+        "−0.375 ± 0.250 (2, 0)",
+    ]
+    assert error_row == ["error, noise (2)", *means, *differences]
+
+
+def test_diagonal_lda_weighs_genes_by_mean_difference_over_variance():
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 20)
+    X = rng.normal(size=(40, 3)) * [1, 2, 5] + 0.5 * y[:, None]
+    negative = X[y < 0]
+    positive = X[y > 0]
+    weights = (positive.mean(0) - negative.mean(0)) / (negative.var(0) + positive.var(0))
+    scores = diagonal_lda(X, y, X)[0]
+    assert np.corrcoef(scores, X @ weights)[0, 1] == pytest.approx(1)

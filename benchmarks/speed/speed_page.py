@@ -1,4 +1,4 @@
-"""Tables of docs/evidence/speed.md: as Markdown, between the marks of the page."""
+"""Tables of docs/evidence/speed.md and other pages: as Markdown, between the marks of the page."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], separator, *rows[1:]))
 
 
-def publish(section: str, text: str, write: bool) -> None:
-    """Print a section of the page; with `write`, put it between its marks in the page."""
+def publish(section: str, text: str, write: bool, page: Path = PAGE) -> None:
+    """Print a section of a page; with `write`, put it between its marks in the page."""
     print(f"\n{text}", flush=True)
     if write:
-        page = PAGE.read_text(encoding="utf-8")
+        page_text = page.read_text(encoding="utf-8")
         marks = re.compile(f"<!-- {section} -->.*?<!-- / -->", re.DOTALL)
-        if not marks.search(page):
-            raise SystemExit(f"{PAGE.name}: no marks of section '{section}'")
+        if not marks.search(page_text):
+            raise SystemExit(f"{page.name}: no marks of section '{section}'")
         marked = f"<!-- {section} -->\n\n{text}\n\n<!-- / -->"
-        PAGE.write_text(marks.sub(lambda _: marked, page), encoding="utf-8")
+        page.write_text(marks.sub(lambda _: marked, page_text), encoding="utf-8")
