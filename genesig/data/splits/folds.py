@@ -48,10 +48,8 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
 class HalfCounts(NamedTuple):
     """Number of pairs of complementary half-samples to draw."""
 
-    outer: int = 0
-    """Pairs of each training set."""
-    inner: int = 0
-    """Pairs of the rows that train each of its inner folds."""
+    outer: int = 0  # pairs of each training set
+    inner: int = 0  # pairs of the rows that train each of its inner folds
 
 
 @dataclass(frozen=True)

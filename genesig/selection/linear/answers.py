@@ -91,10 +91,8 @@ def _mean_or_none(arrays: Sequence[Array | None]) -> Array | None:
 
 BEST_LIST = "best"
 """Setting ``linear.list``: the list of the two stages, or at the looser FDR if it is no worse."""
-FDR_LIST = "fdr"
-"""Setting ``linear.list``: the FDR-selected genes."""
-ENSEMBLE_MODEL = "ensemble"
-"""Setting ``linear.model``: the mean of three models."""
+FDR_LIST = "fdr"  # setting ``linear.list``: the FDR-selected genes
+ENSEMBLE_MODEL = "ensemble"  # setting ``linear.model``: the mean of three models
 
 TIE_TOLERANCE = 1e-12
 """Difference of validation errors that counts as none; at a tie half-samples decide the list."""
@@ -108,8 +106,7 @@ def predicts_by_half_samples(settings: LinearSettings) -> bool:
 class NullTails(NamedTuple):
     """Number of genes in at least t half-sample lists that permuted labels let expect."""
 
-    outer: Array
-    """(T + 1,) float: for training sets."""
+    outer: Array  # (T + 1,) float: for training sets
     inner: Array
     """(T' + 1,) float: for the training sets of their inner folds; (0,) if it was not studied."""
 
@@ -134,21 +131,16 @@ class AnswerNets(NamedTuple):
     partners of an ensemble are refitted by the chosen factors.
     """
 
-    outer: ElasticNets
-    """Training sets, by the chosen penalty factors."""
-    inner: ElasticNets
-    """Training sets of their inner folds, by the chosen factors."""
-    equal_outer: ElasticNets
-    """Training sets, by equal factors."""
-    equal_inner: ElasticNets
-    """Training sets of their inner folds, by equal factors."""
+    outer: ElasticNets  # training sets, by the chosen penalty factors
+    inner: ElasticNets  # training sets of their inner folds, by the chosen factors
+    equal_outer: ElasticNets  # training sets, by equal factors
+    equal_inner: ElasticNets  # training sets of their inner folds, by equal factors
 
 
 class HalfSelection(NamedTuple):
     """Half-sample lists of training sets, and of the training sets of their inner folds."""
 
-    outer: HalfSampleLists
-    """Lists of each training set."""
+    outer: HalfSampleLists  # lists of each training set
     inner: HalfSampleLists
     """Lists of the rows that train each inner fold, the folds of a set in a row."""
 
@@ -179,14 +171,10 @@ def _select_halves(
 class BestList(NamedTuple):
     """The list of a training set, and its lambda, with the smallest error of the inner folds."""
 
-    list_index: int
-    """Index among the candidate lists."""
-    lam_index: int
-    """Index in `LinearSettings.lam_grid`."""
-    error: float
-    """Validation error of the inner folds."""
-    threshold: Any
-    """Threshold of its scores; a matrix of class means for several classes."""
+    list_index: int  # index among the candidate lists
+    lam_index: int  # index in `LinearSettings.lam_grid`
+    error: float  # validation error of the inner folds
+    threshold: Any  # threshold of its scores; a matrix of class means for several classes
     crossfitted_scores: Array | None = None
     """(n, ...) float: scores of the training samples, see `grid.crossfit`."""
 

@@ -32,14 +32,10 @@ from genesig.selection.linear.training_sets import LinearSettings
 class LinearModel:
     """One linear model of one training set."""
 
-    genes: Array
-    """(m,) int: columns of the matrix, ascending."""
-    values: Array
-    """(m,) or (m, T) float: weight of each gene."""
-    intercept: Any
-    """float or (T,) float: the intercept less the threshold."""
-    gamma: Array | None
-    """(q,) or (q, T) float: weight of each covariate; None without covariates."""
+    genes: Array  # (m,) int: columns of the matrix, ascending
+    values: Array  # (m,) or (m, T) float: weight of each gene
+    intercept: Any  # float or (T,) float: the intercept less the threshold
+    gamma: Array | None  # (q,) or (q, T) float: weight of each covariate; None without covariates
     crossfitted_scores: Array | None = None
     """(n, ...) float: score of each training sample, see `grid.crossfit`; NaN of other samples."""
 
@@ -51,16 +47,12 @@ class LinearModel:
 class MatrixSettings(NamedTuple):
     """Scaling and penalty that all training sets of a matrix share."""
 
-    centre: bool
-    """Whether each gene is centred on the training rows."""
+    centre: bool  # whether each gene is centred on the training rows
     unit_variance: bool
     """Whether each gene is divided by its standard deviation on the training rows."""
-    penalty_factors: Array | None
-    """(d,) float: factor of each gene's l1 term; None if all are 1."""
-    ties: str | None
-    """Treatment of ties in survival times."""
-    fusion: Stretches | None = None
-    """Norm of the penalty ``fused``, which replaces the l1 norm."""
+    penalty_factors: Array | None  # (d,) float: factor of each gene's l1 term; None if all are 1
+    ties: str | None  # treatment of ties in survival times
+    fusion: Stretches | None = None  # norm of the penalty ``fused``, which replaces the l1 norm
 
 
 class ElasticNets(Protocol):
@@ -342,12 +334,9 @@ class MultiTaskElasticNets:
 class _WeightedRows(NamedTuple):
     """Adjustment of k training sets, and the rows that count in it."""
 
-    adjustment: Adjustment | None
-    """Projection on covariates and weights; None without both."""
-    rows: Array
-    """(n, k) bool: training rows with a weight above 0."""
-    weights: Array | None
-    """(n, k) float: weights of the samples; None if all are 1."""
+    adjustment: Adjustment | None  # projection on covariates and weights; None without both
+    rows: Array  # (n, k) bool: training rows with a weight above 0
+    weights: Array | None  # (n, k) float: weights of the samples; None if all are 1
 
     @classmethod
     def from_covariates(
@@ -368,8 +357,7 @@ class CoxElasticNets:
     """k training sets under Cox's partial likelihood, see `ElasticNets`."""
 
     sets: CoxSets
-    ties: str
-    """Treatment of ties: ``breslow`` or ``efron``."""
+    ties: str  # treatment of ties: ``breslow`` or ``efron``
     parent: Array | None = None
     """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
 
@@ -475,20 +463,15 @@ class CoxElasticNets:
 class NestedModels:
     """Models of k training sets over growing mu."""
 
-    indptr: Array
-    """(k * n_mu + 1,) int: index in `indices` at which each list begins."""
-    indices: Array
-    """(nnz,) int: columns of the matrix."""
-    values: Array
-    """(nnz,) or (nnz, T) float: ridge weights per unit of X."""
-    intercept: Array
-    """(k, n_mu) float."""
+    indptr: Array  # (k * n_mu + 1,) int: index in `indices` at which each list begins
+    indices: Array  # (nnz,) int: columns of the matrix
+    values: Array  # (nnz,) or (nnz, T) float: ridge weights per unit of X
+    intercept: Array  # (k, n_mu) float
     gap: Array
     """(k, n_mu) float: relative duality gap; NaN if the list was longer than ``linear.longest``."""
     gamma: Array | None
     """(k, n_mu, q) or (k, n_mu, q, T) float: weights of covariates; None without covariates."""
-    covariate_mean: Array | None
-    """(k, q) float: mean of each covariate over the training samples."""
+    covariate_mean: Array | None  # (k, q) float: mean of each covariate over the training samples
 
 
 def fit_nested_lists(

@@ -99,12 +99,10 @@ class CalibrationLines(NamedTuple):
     line: Array | None
     """(k, T + 1) float: intercepts and slope of classes; (k, 1): slope of the logarithmic hazard.
     See `kinds.Calibration`."""
-    shrinkage: Array | None
-    """(k,) float: shrinkage of each slope."""
+    shrinkage: Array | None  # (k,) float: shrinkage of each slope
 
 
-NO_LINES = CalibrationLines(None, None)
-"""Lines of numbers, or with permuted labels."""
+NO_LINES = CalibrationLines(None, None)  # lines of numbers, or with permuted labels
 
 
 def calibration_lines(
@@ -141,16 +139,12 @@ def stack_or_none(arrays: Sequence[Array | None], axis: int = 0) -> Array | None
 class GridResult:
     """Validation results of the inner folds of one training set at one mu."""
 
-    error: Array
-    """(n_tau, n_lam) float: validation error; NaN if the path of a fold had ended."""
-    standard_error: Array
-    """(n_tau, n_lam) float: standard error of that."""
+    error: Array  # (n_tau, n_lam) float: validation error; NaN if the path of a fold had ended
+    standard_error: Array  # (n_tau, n_lam) float: standard error of `error`
     thresholds: Array
     """(n_tau, n_lam, ...): threshold of the out-of-fold scores, see `kinds.Fitting`."""
-    path: Path
-    """Lists of the inner folds of many training sets."""
-    fold_numbers: Sequence[int]
-    """Rows of `path` that are the folds of this training set."""
+    path: Path  # lists of the inner folds of many training sets
+    fold_numbers: Sequence[int]  # rows of `path` that are the folds of this training set
     fold_scores: Array
     """(n_folds, n_tau, n_lam, n, ...) float: scores of all samples by the refits of each fold."""
 
@@ -215,16 +209,14 @@ class GridIndices(NamedTuple):
 
     tau: int
     lam: int
-    mu: int
-    """Index among the searched mu in a rule; index in ``linear.mu`` in a `GridChoice`."""
+    mu: int  # index among the searched mu in a rule; index in ``linear.mu`` in a `GridChoice`
 
 
 @dataclass(frozen=True)
 class ChoiceRule:
     """A rule by which the inner folds choose a list."""
 
-    searched_mu: Callable[[LinearSettings], Array]
-    """Settings -> mu that are searched, (n_mu,)."""
+    searched_mu: Callable[[LinearSettings], Array]  # settings -> mu that are searched, (n_mu,)
     max_genes: Callable[[LinearSettings], int | None]
     """Settings -> number of genes at which the path of a fold may end; None for no limit."""
     choose: Callable[[Sequence[AnyGridResult], LinearSettings, int], tuple[GridIndices, Array]]
@@ -334,22 +326,15 @@ class GridChoice:
 
     error: Array
     """(n_mu, n_tau, n_lam) float: error at the searched mu; NaN if a list is too long to choose."""
-    standard_error: Array
-    """(n_mu, n_tau, n_lam) float."""
-    n_genes: Array
-    """(n_mu, n_tau) float: mean number of selected genes."""
-    agreement: Array
-    """(n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it."""
-    indices: GridIndices
-    """Chosen settings."""
-    threshold: Any
-    """Threshold of the scores; a matrix of class means for several classes."""
+    standard_error: Array  # (n_mu, n_tau, n_lam) float
+    n_genes: Array  # (n_mu, n_tau) float: mean number of selected genes
+    agreement: Array  # (n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it
+    indices: GridIndices  # chosen settings
+    threshold: Any  # threshold of the scores; a matrix of class means for several classes
     crossfitted_scores: Array | None
     """(n, ...) float: scores of the training samples, see `crossfit`."""
-    chosen_error: float
-    """Validation error at the chosen settings."""
-    chosen_n_genes: float
-    """Mean number of genes of the folds' lists at the chosen settings."""
+    chosen_error: float  # validation error at the chosen settings
+    chosen_n_genes: float  # mean number of genes of the folds' lists at the chosen settings
     choose_again: Callable[[float], GridChoice]
     """Largest number of genes, in place of ``signature.most`` -> choice under this limit."""
 

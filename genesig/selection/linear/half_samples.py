@@ -74,14 +74,10 @@ class HalfSampleLists:
 
     indptr: Array
     """(T k + 1,) int: index in `indices` at which each list begins, the lists of a set in a row."""
-    indices: Array
-    """(nnz,) int: genes of the lists."""
-    weights: Array
-    """(nnz,) float: absolute standardised weight of each of these."""
-    n_lists: int
-    """Number T of lists of each training set."""
-    n_genes: int
-    """Number d of genes that could be in a list."""
+    indices: Array  # (nnz,) int: genes of the lists
+    weights: Array  # (nnz,) float: absolute standardised weight of each of these
+    n_lists: int  # number T of lists of each training set
+    n_genes: int  # number d of genes that could be in a list
 
     def counts(self) -> Array:
         """Return the number of lists of each set that hold each gene, (k, d)."""
@@ -228,8 +224,7 @@ def _batches(n_sets: int, numbers_per_set: int) -> Iterator[slice]:
         yield slice(start, min(start + batch_size, n_sets))
 
 
-N_LASSO_POINTS = 20
-"""Points of the lasso's path, from 0.95 tau_max to the smallest tau of the grid."""
+N_LASSO_POINTS = 20  # points of the lasso's path, from 0.95 tau_max to the smallest tau of the grid
 
 
 def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: LinearSettings) -> Fits:

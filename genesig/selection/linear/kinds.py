@@ -141,10 +141,8 @@ class Fitting:
     validation_error: Callable[[TrainingSet, Array, Array, str], tuple[Array, Array]]
     """Training set, scores, their thresholds, name of a criterion -> validation error and its
     standard error, both (n_tau, n_lam)."""
-    signed_classes: bool
-    """Whether y is -1 and 1 for two classes."""
-    allows_fusion: bool = False
-    """Whether the elastic nets accept `MatrixSettings.fusion`."""
+    signed_classes: bool  # whether y is -1 and 1 for two classes
+    allows_fusion: bool = False  # whether the elastic nets accept `MatrixSettings.fusion`
     decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = lambda models, thresholds: (
         models,
         np.array(thresholds),

@@ -61,8 +61,7 @@ from genesig.selection.linear.training_sets import (
     permutation_numbers,
 )
 
-MAX_TRAINING_SETS = 500
-"""Training sets of one call, so that a long job reports its progress often."""
+MAX_TRAINING_SETS = 500  # training sets of one call, so that a long job reports its progress often
 
 log = logging.getLogger(__name__)
 

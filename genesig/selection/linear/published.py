@@ -40,15 +40,12 @@ from genesig.selection.linear.training_sets import (
 if TYPE_CHECKING:
     import pandas as pd
 
-GeneLists = Sequence[Array]
-"""Numbers of the genes of each list."""
+GeneLists = Sequence[Array]  # numbers of the genes of each list
 
-N_RANDOM_LISTS = 200
-"""Random lists, enough to know the rank of a signature to half a percent."""
+N_RANDOM_LISTS = 200  # random lists, enough to know the rank of a signature to half a percent
 LISTS_AT_ONCE = 50
 """Lists that are refitted at once, because their scores of all samples are in memory."""
-TIE_TOLERANCE = 1e-12
-"""Difference of errors that counts as none."""
+TIE_TOLERANCE = 1e-12  # difference of errors that counts as none
 GENESIG_ROW = "genesig"
 PUBLISHED_ROW = "published"
 RANDOM_ROW = "random"

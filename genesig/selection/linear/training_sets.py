@@ -51,24 +51,16 @@ MAX_MOMENTS = 5e6
 class TrainingSet:
     """One outer split under one permutation of the labels; rows are those of X."""
 
-    split: str
-    """Name of the split."""
-    permutation: int
-    """Number of the permutation, 0 for the observed labels."""
-    y: Array
-    """(n,) response of each row of X under this permutation."""
-    train: Array
-    """Rows of the training samples, ascending."""
-    test: Array
-    """Rows of the test samples."""
-    inner_folds: tuple[Array, ...]
-    """Validation rows of each inner fold."""
+    split: str  # name of the split
+    permutation: int  # number of the permutation, 0 for the observed labels
+    y: Array  # (n,) response of each row of X under this permutation
+    train: Array  # rows of the training samples, ascending
+    test: Array  # rows of the test samples
+    inner_folds: tuple[Array, ...]  # validation rows of each inner fold
     label_rows: Array
     """(n_test,) int: samples whose labels the test rows have; `test` itself if no row moves."""
-    kind: str
-    """Kind of the response, a key of `kinds.FITTINGS`."""
-    ties: str | None = None
-    """Treatment of ties in survival times; None for other responses."""
+    kind: str  # kind of the response, a key of `kinds.FITTINGS`
+    ties: str | None = None  # treatment of ties in survival times; None for other responses
     covariates: Covariates | None = None
     """Covariates and weights of each row of X under this permutation; None without both."""
     halves: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
@@ -293,8 +285,7 @@ def _normalise_matrices(
 LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
 """Lengths from which the inner folds choose the lists of an ensemble."""
 
-LEARNED_FACTORS = "learned"
-"""Value of ``data.omics`` if the inner folds choose the penalty factors."""
+LEARNED_FACTORS = "learned"  # value of ``data.omics`` if the inner folds choose the penalty factors
 
 MAX_DEFAULT_MU = 1e-2
 """Largest mu, in units of ||X'X||/n, that is searched by default: beyond it, lists are long."""
@@ -304,10 +295,8 @@ MAX_DEFAULT_MU = 1e-2
 class TauGrid:
     """Grid of tau as falling fractions of tau_max."""
 
-    tau_min: float
-    """Smallest fraction."""
-    tau_count: int
-    """Number of fractions."""
+    tau_min: float  # smallest fraction
+    tau_count: int  # number of fractions
 
     def tau_fractions(self) -> Array:
         """Return the fractions, (tau_count,), falling; tau_max itself selects nothing."""
@@ -318,16 +307,12 @@ class TauGrid:
 class AnswerSettings:
     """Keys of the section ``signature`` that decide which genes the final models have."""
 
-    most: float
-    """Largest number of genes of a list that the inner folds may choose."""
+    most: float  # largest number of genes of a list that the inner folds may choose
     list_mu: float | None
     """Key ``mu``: mu of the list of the rule ``minimal``; None is the first of the grid."""
-    fdr: float
-    """False discovery rate of the FDR-selected genes."""
-    least: int
-    """Smallest number of genes of a list by selection frequency, whatever their q."""
-    size: int | None
-    """Number of genes of a list by selection frequency; None if the FDR decides it."""
+    fdr: float  # false discovery rate of the FDR-selected genes
+    least: int  # smallest number of genes of a list by selection frequency, whatever their q
+    size: int | None  # number of genes of a list by selection frequency; None if the FDR decides it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,18 +322,12 @@ class LinearSettings(TauGrid, AnswerSettings):
     mu and lambda count in units of ||X'X||/n, tau in fractions of tau_max.
     """
 
-    list: str
-    """Rule by which the predictive list is chosen, a key of `grid.CHOICE_RULES`."""
-    model: str
-    """``two_stage`` predicts by one list, ``ensemble`` by the mean of three models."""
-    penalty: str
-    """``l1``, or ``fused`` for step functions along chromosomes."""
-    jump: float
-    """Cost of each end of a stretch in the penalty ``fused``, in genes."""
-    lam: Sequence[float]
-    """Lambdas of the ridge refit, from which the inner folds choose."""
-    mu: Sequence[float]
-    """mu of the nested lists of stage II, rising."""
+    list: str  # rule by which the predictive list is chosen, a key of `grid.CHOICE_RULES`
+    model: str  # ``two_stage`` predicts by one list, ``ensemble`` by the mean of three models
+    penalty: str  # ``l1``, or ``fused`` for step functions along chromosomes
+    jump: float  # cost of each end of a stretch in the penalty ``fused``, in genes
+    lam: Sequence[float]  # lambdas of the ridge refit, from which the inner folds choose
+    mu: Sequence[float]  # mu of the nested lists of stage II, rising
     mu_choice: Sequence[float] | None
     """mu from which the inner folds choose; None for those of `mu` up to `MAX_DEFAULT_MU`."""
     longest: int | None
@@ -357,16 +336,12 @@ class LinearSettings(TauGrid, AnswerSettings):
     """Validation error of the inner folds, a key of `kinds.CRITERIA`; survival has its own."""
     one_standard_error: bool
     """Whether the rule ``minimal`` takes the sparsest list within one standard error."""
-    threshold: str
-    """``midpoint`` of the class means of out-of-fold scores, or ``zero``."""
-    solver: str
-    """Solver of the squared error, a key of `optim.solvers`."""
-    tolerance: float
-    """Relative duality gap at which a solver ends."""
+    threshold: str  # ``midpoint`` of the class means of out-of-fold scores, or ``zero``
+    solver: str  # solver of the squared error, a key of `optim.solvers`
+    tolerance: float  # relative duality gap at which a solver ends
     learn_omics: bool
     """Whether ``data.omics`` is ``learned``: the inner folds choose the penalty factors."""
-    crossfitted: bool
-    """Whether cross-fitted scores are stored, for the section ``decision``."""
+    crossfitted: bool  # whether cross-fitted scores are stored, for the section ``decision``
 
     def searched_mu(self) -> Array:
         """Return the mu that the inner folds search for the stable list, (n_searched,)."""

@@ -25,22 +25,14 @@ class Contributions:
     """Terms of linear scores of n samples: p genes and covariates, and T scores a sample."""
 
     samples: Sequence[str]
-    classes: Sequence[str] | None
-    """(T,) class of each score; None if a sample has one score."""
-    kinds: Sequence[str]
-    """(p,) `GENE` or `COVARIATE`, for each term."""
-    names: Sequence[str]
-    """(p,) gene or column of a covariate, for each term."""
-    symbols: Sequence[str]
-    """(p,) symbol of each gene; the name again for a covariate."""
-    values: Array
-    """(n, p) values after the steps of the model."""
-    means: Array
-    """(p,) means over the training samples."""
-    weights: Array
-    """(p, T)."""
-    intercepts: Array
-    """(T,) scores of a sample with the training means."""
+    classes: Sequence[str] | None  # (T,) class of each score; None if a sample has one score
+    kinds: Sequence[str]  # (p,) `GENE` or `COVARIATE`, for each term
+    names: Sequence[str]  # (p,) gene or column of a covariate, for each term
+    symbols: Sequence[str]  # (p,) symbol of each gene; the name again for a covariate
+    values: Array  # (n, p) values after the steps of the model
+    means: Array  # (p,) means over the training samples
+    weights: Array  # (p, T)
+    intercepts: Array  # (T,) scores of a sample with the training means
 
     def terms(self) -> Array:
         """Return the contributions (n, p, T); with `intercepts` they sum to the scores."""

@@ -87,31 +87,26 @@ def _mean_of_finite(X: Array) -> Array:
     return np.asarray(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
 
 
-N_SHIFT_BARS = 40
-"""Bars of the histogram of shifts; the outer ones are open."""
+N_SHIFT_BARS = 40  # bars of the histogram of shifts; the outer ones are open
 MIN_SHIFT_RANGE = 2.0
 """Smallest range of the histogram on either side of 0, in training standard deviations."""
-MAX_SHIFT_RANGE = 12.0
-"""Largest range of the histogram on either side of 0."""
+MAX_SHIFT_RANGE = 12.0  # largest range of the histogram on either side of 0
 
 
 @dataclass(frozen=True, eq=False)
 class CohortValues:
     """Values of the training samples and of the cohort, genes in columns."""
 
-    training: Array
-    """All genes of the study after the row-wise steps."""
+    training: Array  # all genes of the study after the row-wise steps
     measured: Array
     """All genes of the study in the cohort after the row-wise steps, NaN where missing."""
-    scored: Array
-    """`measured` after ComBat; `measured` itself without ComBat."""
+    scored: Array  # `measured` after ComBat; `measured` itself without ComBat
     filled: Array
     """Genes of ``training`` in model.json, in the cohort, from `scored` with missing values filled
     in."""
     training_seen: Array
     """Genes of the list in the training samples after all steps, as the coefficients see them."""
-    cohort_seen: Array
-    """Genes of the list in the cohort after all steps."""
+    cohort_seen: Array  # genes of the list in the cohort after all steps
 
 
 def _classes_of_cohort(dataset: Dataset, cohort: Cohort) -> tuple[float, ...]:

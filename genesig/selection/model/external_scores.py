@@ -276,18 +276,12 @@ def _clip_to_unit(limits: Interval) -> Interval:
 class ScoredCohort(NamedTuple):
     """An external cohort, scored by one of the models of model.json."""
 
-    dataset: Dataset
-    """The study of the model."""
-    model: ModelJson
-    """Content of model.json."""
-    model_number: int
-    """Number of the model that scores among ``models`` of model.json."""
-    y: Array
-    """(n,) responses of the cohort."""
-    f: Array
-    """(n,) scores, or (n, T) with several classes."""
-    group: Array | None = None
-    """(n,) int: group of each sample; None without groups."""
+    dataset: Dataset  # the study of the model
+    model: ModelJson  # content of model.json
+    model_number: int  # number of the model that scores among ``models`` of model.json
+    y: Array  # (n,) responses of the cohort
+    f: Array  # (n,) scores, or (n, T) with several classes
+    group: Array | None = None  # (n,) int: group of each sample; None without groups
 
 
 ExternalTest = tuple[Iterable[MeasureRow], dict[str, Any]]

@@ -47,14 +47,10 @@ SCORE_RULE = "score = intercept + sum of coefficient * normalised expression ove
 class _ListModel(NamedTuple):
     """One gene list of the fit on all samples."""
 
-    name: str
-    """Name under ``list`` in model.json."""
-    fits: Fits
-    """The fit on all samples, or one of its answers."""
-    list_index: int
-    """Index of the list in `Fits.mu`."""
-    is_answer: bool
-    """Whether the study predicts by it, or it is that of the FDR-selected genes."""
+    name: str  # name under ``list`` in model.json
+    fits: Fits  # the fit on all samples, or one of its answers
+    list_index: int  # index of the list in `Fits.mu`
+    is_answer: bool  # whether the study predicts by it, or it is that of the FDR-selected genes
 
     @property
     def intercept(self) -> Array:

@@ -26,14 +26,10 @@ class HeldOutContributions:
     score is the margin of the sample's class over the largest of the others.
     """
 
-    genes: Array
-    """(p,) int: numbers of the genes with a weight in any fit, ascending."""
-    covariates: tuple[str, ...]
-    """(q,) columns of the sample table."""
-    terms: Array
-    """(n, p + q): with `intercepts` they sum to the mean scores."""
-    intercepts: Array
-    """(n,) mean score of a sample with the training means."""
+    genes: Array  # (p,) int: numbers of the genes with a weight in any fit, ascending
+    covariates: tuple[str, ...]  # (q,) columns of the sample table
+    terms: Array  # (n, p + q): with `intercepts` they sum to the mean scores
+    intercepts: Array  # (n,) mean score of a sample with the training means
     n_tested: Array
     """(n,) int: number of models that left the sample out; if it is 0, all terms are 0."""
 

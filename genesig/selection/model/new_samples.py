@@ -84,12 +84,9 @@ class Prepared:
     values: Array
     """(n_samples, n_genes) float: genes of ``training`` in model.json, in that order. A missing
     value is filled in, or NaN if a step of the model does that."""
-    measured: Array
-    """(n_samples, n_genes) bool: values that were measured, or that count as low."""
-    used_columns: list[int]
-    """Columns of the genes that the scores depend on."""
-    problems: list[Problem]
-    """Warnings."""
+    measured: Array  # (n_samples, n_genes) bool: values that were measured, or that count as low
+    used_columns: list[int]  # columns of the genes that the scores depend on
+    problems: list[Problem]  # warnings
 
     @property
     def imputed(self) -> Array:
@@ -104,10 +101,8 @@ class Predictions(NamedTuple):
     """sample, score, predicted, imputed (number of needed genes that were filled in), list (the
     model that scored), doubt (why a call may be wrong); of times also survival at the horizon."""
     contributions: Contributions
-    problems: list[Problem]
-    """Warnings and notes."""
-    scale: str
-    """Sentence that compares the values with those of the training samples."""
+    problems: list[Problem]  # warnings and notes
+    scale: str  # sentence that compares the values with those of the training samples
 
 
 def predict(

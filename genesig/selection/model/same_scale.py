@@ -21,13 +21,11 @@ equal size has them at -1 and +1: a shift by 1 moves a sample to the middle betw
 MIN_SLOPE_RATIO = float(np.sqrt(np.log(2)))
 """Smallest slope, and 1 over the largest: half of the way, as a ratio, to the nearest other scale,
 which is ln instead of log2, a factor of 0.69."""
-N_STANDARD_ERRORS = 3.0
-"""Standard errors by which a value must lie beyond its bound."""
+N_STANDARD_ERRORS = 3.0  # standard errors by which a value must lie beyond its bound
 SINGLE_SAMPLE_FACTOR = 3
 """Factor of `MAX_SHIFT_SDS`, and power of `MIN_SLOPE_RATIO`, for one sample among several, which
 may be bright or of poor quality."""
-MIN_SLOPE_GENES = 10
-"""Number of genes below which no slope is fitted."""
+MIN_SLOPE_GENES = 10  # number of genes below which no slope is fitted
 MIN_TRUE_SHARE = 0.8
 """Share of the sum of squares of the training means that is not due to their error. Below it the
 genes do not differ measurably in level, and a slope would be fitted to the error."""
@@ -42,12 +40,9 @@ Bounds = Mapping[str, float]
 class ComparedValues(NamedTuple):
     """Values of some genes in new samples, beside the values in the training samples."""
 
-    X: Array
-    """(n_samples, n_genes) float: as the coefficients see them, after all steps."""
-    measured: Array
-    """(n_samples, n_genes) bool: values that are not filled in."""
-    samples: Sequence[str]
-    """Names of the samples."""
+    X: Array  # (n_samples, n_genes) float: as the coefficients see them, after all steps
+    measured: Array  # (n_samples, n_genes) bool: values that are not filled in
+    samples: Sequence[str]  # names of the samples
     scale: Mapping[str, Any]
     """Training values of these genes: ``training.scale`` or ``training.panel`` of model.json."""
 
@@ -61,8 +56,7 @@ class SampleFault(NamedTuple):
 
     place: str
     """Addition to the file in a message: ``", sample 'S1'"``; '' if it concerns all samples."""
-    message: str
-    """What was found, and what to do."""
+    message: str  # what was found, and what to do
 
 
 class ScaleProfile(NamedTuple):
@@ -72,16 +66,11 @@ class ScaleProfile(NamedTuple):
     for ln instead of log2, whatever constant is added to all values.
     """
 
-    genes: int
-    """Number of genes that were compared."""
-    location: float
-    """Median of (x_j - m_j)/s_j, in training standard deviations."""
-    location_error: float
-    """Standard error of the location; infinite without genes."""
-    slope: float
-    """Slope of x_j on m_j with weights 1/s_j²; 1 if none is fitted."""
-    slope_error: float
-    """Standard error of the slope; infinite if none is fitted."""
+    genes: int  # number of genes that were compared
+    location: float  # median of (x_j - m_j)/s_j, in training standard deviations
+    location_error: float  # standard error of the location; infinite without genes
+    slope: float  # slope of x_j on m_j with weights 1/s_j²; 1 if none is fitted
+    slope_error: float  # standard error of the slope; infinite if none is fitted
     stretch: float = 1.0
     """Sum of squares of the m_j over its part without error: |slope - 1| of new samples is larger
     by this factor than that of a training sample, whose means have the same errors."""
@@ -260,12 +249,9 @@ def _uncertainty(bounds: Bounds, error: float, n_samples: float) -> float:
     return float(N_STANDARD_ERRORS * np.sqrt(bounds["sd"] ** 2 / n_samples + error**2))
 
 
-MAX_PANEL_GENES = 300
-"""Largest number of genes of the panel."""
-MIN_PANEL_GENES = 30
-"""Genes of the panel that new samples must have for a comparison by it."""
-N_AXES = 3
-"""Number of principal axes of the training samples."""
+MAX_PANEL_GENES = 300  # largest number of genes of the panel
+MIN_PANEL_GENES = 30  # genes of the panel that new samples must have for a comparison by it
+N_AXES = 3  # number of principal axes of the training samples
 MIN_AGREEMENT_SHARE = 0.5
 """Least rank agreement with the training means, as a share of that of the training samples."""
 MIN_COHERENCE_SHARE = 0.5
@@ -274,10 +260,8 @@ MIN_TRAINING_AGREEMENT = 0.5
 """Rank agreement of training samples, below which it does not reveal exchanged gene ids."""
 MIN_TRAINING_COHERENCE = 0.05
 """Coherence of training samples, below which it does not reveal exchanged gene ids."""
-MAX_ABS_Z = 4.0
-"""Standardised values are clipped to this."""
-MIN_SPREAD_SAMPLES = 8
-"""New samples from which on their spread and their axes are checked."""
+MAX_ABS_Z = 4.0  # standardised values are clipped to this
+MIN_SPREAD_SAMPLES = 8  # new samples from which on their spread and their axes are checked
 MIN_UNIFORM_SAMPLES = 10
 """New samples from which on a call of the same class for all of them is doubtful."""
 ID_QUESTION = "do the gene ids stand beside their own values?"
@@ -505,8 +489,7 @@ SCALE_NOT_COMPARED = (
     "not told: the model takes each gene relative to the new samples themselves, which puts them"
     " where the training samples lie, whatever their scale"
 )
-MIN_P99_RATIO = 2.0
-"""Least ratio of the 99th percentile of logarithms to that of their logarithms."""
+MIN_P99_RATIO = 2.0  # least ratio of the 99th percentile of logarithms to that of their logarithms
 
 
 def describe_log_fault(

@@ -19,8 +19,7 @@ MODEL_VERSION = 6
 COVARIATE_MODEL_VERSION = 7
 """Version of a model with covariates, which a reader of the other version would leave out."""
 
-ModelJson = Mapping[str, Any]
-"""Content of model.json, or of one of its ``models``."""
+ModelJson = Mapping[str, Any]  # content of model.json, or of one of its ``models``
 
 SchemaNode = dict[str, Any]
 

@@ -501,10 +501,8 @@ def takes_missing_as_low(model: ModelJson) -> bool:
 class ModelSteps(NamedTuple):
     """Fitted steps of a model, in order."""
 
-    row_wise: list[Any]
-    """Steps before the splits, each of one sample or of one study."""
-    learned: list[Any]
-    """Steps that learned from the training samples."""
+    row_wise: list[Any]  # steps before the splits, each of one sample or of one study
+    learned: list[Any]  # steps that learned from the training samples
 
 
 def model_steps(model: ModelJson) -> ModelSteps:
