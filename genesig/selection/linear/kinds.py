@@ -337,7 +337,10 @@ def _decide_by_margins(
 
 
 def _class_margins(scores: Array, class_means: Any) -> Array:
-    """Return the margins of scores, which the models of `_decide_by_margins` also predict."""
+    """Return the margins of scores, which the models of `_decide_by_margins` also predict.
+
+    With a threshold of 0 in place of class means, the scores stay.
+    """
     return margins(scores, class_means) if np.ndim(class_means) == 2 else scores
 
 
@@ -353,7 +356,10 @@ def median_score(training_set: TrainingSet, scores: Array) -> Array:
 def cox_deviance(
     training_set: TrainingSet, scores: Array, thresholds: Array, criterion: str
 ) -> tuple[Array, Array]:
-    """Return the out-of-fold deviance and its standard error; `criterion` has no effect."""
+    """Return the out-of-fold deviance and its standard error, both (n_tau, n_lam).
+
+    `thresholds` and `criterion`, which other kinds need, have no effect.
+    """
     train = training_set.train
     grid = scores.shape[1:3]
     y = training_set.y[train]

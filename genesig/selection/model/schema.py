@@ -76,8 +76,8 @@ DEPTH_FIELDS: dict[str, SchemaNode] = {
     "typical": {**SIZE_NODE, "minimum": 1e-9},
     "means": _list(SIZE_NODE),
 }
-# Step -> its formula and its fields, those of its class in genesig/data/steps.
 FILTER_FORMULA = "keeps the columns `genes`, counted from 0"
+# Step -> its formula and its fields, those of its class in genesig/data/steps.
 STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
     "log2": ("log2(min(max(x, floor), ceiling))", {"floor": NUMBER_NODE, "ceiling": NUMBER_NODE}),
     "zeros_as_missing": ("0 becomes missing", {}),
@@ -442,8 +442,8 @@ def model_index(model: ModelJson, model_of_list: ModelJson) -> int:
     return [list_model["list"] for list_model in model["models"]].index(model_of_list["list"])
 
 
-def contradictions(model: ModelJson) -> Iterator[str]:
-    """Yield the parts of model.json whose names of models contradict each other."""
+def list_contradictions(model: ModelJson) -> Iterator[str]:
+    """Yield the keys of model.json that contradict the names of its lists."""
     names = [list_model["list"] for list_model in model["models"]]
     if len(set(names)) < len(names) or len(set(ANSWERS) & set(names)) == 1:
         yield "models"

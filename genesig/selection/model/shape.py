@@ -30,7 +30,7 @@ from genesig.selection.model.schema import (
     MODEL_VERSION,
     SCHEMA,
     ModelJson,
-    contradictions,
+    list_contradictions,
 )
 from genesig.words import listing
 
@@ -186,11 +186,11 @@ def check_model(model: Any, source: str) -> None:
     is_readable = type(model["version"]) is int and model["version"] in versions
     if model["format"] != MODEL_FORMAT or not is_readable:
         message = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
-        message = (
-            message if len(message) < 120 else "is none that "
-        ) + f"'{MODEL_FORMAT}' of version {MODEL_VERSION}"
-        raise input_error(source, message + "; run the study again")
-    for fault in _validator().iter_errors(model):
+        if len(message) >= 120:  # another file may have any text there
+            message = "is of another format; this genesig reads "
+        message += f"'{MODEL_FORMAT}' of version {MODEL_VERSION}; run the study again"
+        raise input_error(source, message)
+    for fault in _validator().iter_errors(model):  # the first fault is raised
         raise damaged_error(source, ".".join(map(str, fault.absolute_path)) or _unknown_keys(model))
     for part in _contradictions(model):
         raise damaged_error(source, part)
@@ -218,7 +218,7 @@ def _check_digest(model: Mapping[str, Any], source: str) -> None:
 
 
 def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the parts that contradict each other, which a JSON schema cannot express."""
+    """Yield the keys that contradict each other, which a JSON schema cannot express."""
     training = model["training"]
     steps = model["normalisation"]
     training_genes = set(training["genes"])
@@ -233,7 +233,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     yield from MODEL_KINDS[model["task"]].faults(model)
     if "shares" in model and len(model["shares"]) != len(model["classes"] or ()):
         yield "shares"
-    yield from contradictions(model)
+    yield from list_contradictions(model)
     if steps["genes"] != (training["genes"] if steps["steps"] else []):
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):
