@@ -143,7 +143,7 @@ VERSIONS: dict[str, tuple[Change, str]] = {
     "without a panel": (put("version", 5), "of version 5, and this genesig reads"),
     "the next": (put("version", 8), "of version 8, and this genesig reads"),
     "true": (put("version", True), "of version True"),
-    "text": (put("version", "2" * 999), "is none that 'genesig linear model' of version 6"),
+    "text": (put("version", "2" * 999), "this genesig reads 'genesig linear model' of version 6"),
     "another format": (put("format", "magic"), "is 'magic' of version 6"),
 }
 
