@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -148,29 +149,29 @@ def make_training_sets(
             matrix_permutation = row_of_sample
             row_of_sample = np.arange(len(matrix_permutation))
         sample_of_row = np.argsort(row_of_sample)
-        permuted_y = y[sample_of_row]
-        permuted_covariates = None if covariates is None else covariates.permute(row_of_sample)
-        permuted_group = None if group is None else group[sample_of_row]
+        make_training_set = partial(
+            TrainingSet,
+            permutation=number,
+            y=y[sample_of_row],
+            kind=dataset.design.kind,
+            ties=dataset.design.ties,
+            covariates=None if covariates is None else covariates.permute(row_of_sample),
+            group=None if group is None else group[sample_of_row],
+            matrix_permutation=matrix_permutation,
+        )
         for split, halves, inner_halves in halves_by_split:
             label_rows = dataset.rows(split.test)
             training_sets.append(
-                TrainingSet(
+                make_training_set(
                     split=split.name,
-                    permutation=number,
-                    y=permuted_y,
                     train=np.sort(row_of_sample[dataset.rows(split.train)]),
                     test=row_of_sample[label_rows],
                     inner_folds=tuple(
                         np.sort(row_of_sample[dataset.rows(fold)]) for fold in split.inner
                     ),
                     label_rows=label_rows,
-                    kind=dataset.design.kind,
-                    ties=dataset.design.ties,
-                    covariates=permuted_covariates,
                     halves=halves[sample_of_row],
                     inner_halves=inner_halves[:, sample_of_row],
-                    group=permuted_group,
-                    matrix_permutation=matrix_permutation,
                 )
             )
     return training_sets
