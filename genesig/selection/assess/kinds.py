@@ -154,7 +154,7 @@ def held_out_area(held_out: HeldOutScores, sides: Sequence[Side]) -> tuple[float
     r"""Return the AUC and its 95 % interval; NaN without both classes or without a score.
 
     :math:`A = \sum_s \sum_{i \in +, j \in -} (1[f_i > f_j] + ½ 1[f_i = f_j]) / \sum_s n_+ n_-` over
-    the test sets s, whose samples one model held_out. The AUC of each sample's mean score would be
+    the test sets s, whose samples one model left out. The AUC of each sample's mean score would be
     that of many models together, and pooled scores compare models with each other. The interval
     is that of `share_limits` by the error of `standard_error_over_splits`, which estimates the
     error of A around its mean over studies of this size. Near 1 the score interval widens it, with
