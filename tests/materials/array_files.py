@@ -48,12 +48,13 @@ def cel_binary(intensity, chip="Toy", version=4):
     return b"".join([*parts, struct.pack("<iIIi", 2, 0, 0, 0), cells.tobytes()])
 
 
-def cel_command_console(intensity, chip="Toy", table="Intensity", column=(6, 4)):
+def cel_command_console(intensity, chip="Toy", table="Intensity", column=(6, 4), padding=0):
     """Return a Command Console CEL file with the table of intensities behind another one."""
     rows, columns = intensity.shape
     numbers = {"affymetrix-cel-cols": columns, "affymetrix-cel-rows": rows}
-    header = [  # an integer is padded to 16 bytes
-        (key, struct.pack(">i12x", n), "text/x-calvin-integer-32") for key, n in numbers.items()
+    header = [
+        (key, struct.pack(f">i{padding}x", n), "text/x-calvin-integer-32")
+        for key, n in numbers.items()
     ]
     header += [("affymetrix-array-type", chip.encode("utf-16-be"), "text/plain")]
     header += [("a-float", struct.pack(">f", 1.5), "text/x-calvin-float")]

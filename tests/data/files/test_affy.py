@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from array_files import FORMS, LAYOUTS, PAIRS, PROBE_SET_NAMES, cel_text
+from array_files import FORMS, LAYOUTS, PAIRS, PROBE_SET_NAMES, cel_command_console, cel_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rma import sets_of
@@ -33,6 +33,11 @@ def test_array_is_equal_in_every_file_form(form):
     cel = parse_cel(CELS[form], "f")
     assert (cel.chip, cel.n_columns, cel.n_rows) == ("Toy", 6, 5)
     np.testing.assert_array_equal(cel.intensity, INTENSITY.ravel())
+
+
+def test_integers_padded_to_16_bytes_are_read():
+    cel = parse_cel(cel_command_console(INTENSITY, padding=12), "f")
+    assert (cel.n_columns, cel.n_rows) == (6, 5)
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
