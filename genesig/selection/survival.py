@@ -48,7 +48,7 @@ class SurvivalPredictions:
     repeat: int  # number of the repeat of the cross-validation
     y: Array  # (n,) times and events
     f: Array  # (n,) float: scores less the threshold
-    log_hazard: Array  # (n,) float: scores times the slope of the risks, see `kinds.calibration`
+    log_hazard: Array  # (n,) float: scores times the slope of `kinds.Calibration`
     S: Array  # (n, m) float: predicted survival at m times
     losses: Array  # (n, m) float: terms of the Brier score of S
     reference: Array  # (n, m) float: the same of Kaplan and Meier's curve of the training samples

@@ -338,7 +338,7 @@ class LinearSettings(TauGrid, AnswerSettings):
     one_standard_error: bool
     """Whether the rule ``minimal`` takes the sparsest list within one standard error."""
     threshold: str  # ``midpoint`` of the class means of out-of-fold scores, or ``zero``
-    solver: str  # solver of the squared error, a key of `optim.solvers`
+    solver: str  # solver of the squared error, a name in `optim.solvers.SOLVERS`
     tolerance: float  # relative duality gap at which a solver ends
     learn_omics: bool
     """Whether ``data.omics`` is ``learned``: the inner folds choose the penalty factors."""

@@ -89,7 +89,7 @@ def scores_table(
     ``probability_of_called``
         Of several classes the mean probability of the class that each sample is called.
 
-    Of survival see `survival.tables.survival_tables`.
+    Of survival see `selection.survival.survival_tables`.
     """
     import pandas as pd
 

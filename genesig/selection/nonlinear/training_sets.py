@@ -294,7 +294,7 @@ def by_class(scores: Array, y: Array) -> Array:
 
 
 def midpoint(class_sums: Array, held_out_rows: Sequence[tuple[Array, Array]]) -> float:
-    """Return the mean of the two class means of held-out scores; see `least_squares.midpoint`."""
+    """Return the mean of the two class means of held-out scores; see `linear.kinds.midpoint`."""
     n_negative, n_positive = (
         sum(np.sum(y == code) for _, y in held_out_rows) for code in (-1.0, 1.0)
     )
