@@ -311,12 +311,8 @@ def fit_fdr_selected(
     The inner folds select genes in the same way. Their validation samples choose lambda, and give
     the error and the threshold.
 
-    Returns
-    -------
-    fdr_selected, loose : list of LinearModel
-        At ``signature.fdr``, and at `PREDICTIVE_FDR_FACTOR` times that.
-    loose_errors : (k,) float
-        Validation error of the lists at the looser FDR.
+    Returns fdr_selected, loose: at ``signature.fdr``, and at `PREDICTIVE_FDR_FACTOR` times that;
+    loose_errors (k,) float: validation error of the lists at the looser FDR.
     """
     fold_lists = fdr_lists(half_selection.inner, settings, null_tails.inner)
     scores = _validation_scores(training_sets, inner, fold_lists, settings)

@@ -78,22 +78,14 @@ def nested_cross_validation(
 ) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    half_sample_study : HalfSampleStudy, optional
-        Numbers of genes that are expected under permuted labels. If it is missing or empty, the
-        chosen list of the two stages is the only answer. The same holds under permuted labels,
-        unless `predicts_by_half_samples`.
-    labels : str
-        ``observed`` or ``permuted-FIRST-LAST``.
-    batch : str
-        ``2of3``: every third split, from the second on.
-    folds : list of dict
-        Steps learned on training rows: ``normalise.folds`` of the config.
-    **linear
-        See `LinearSettings`.
+    dataset: after the row-wise steps.
+    half_sample_study, optional: numbers of genes that are expected under permuted labels. If it is
+        missing or empty, the chosen list of the two stages is the only answer. The same holds under
+        permuted labels, unless `predicts_by_half_samples`.
+    labels: ``observed`` or ``permuted-FIRST-LAST``.
+    batch: ``2of3``: every third split, from the second on.
+    folds: steps learned on training rows: ``normalise.folds`` of the config.
+    **linear: see `LinearSettings`.
     """
     settings = LinearSettings(**linear)
     permutations = permutation_numbers(labels)

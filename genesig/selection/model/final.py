@@ -76,21 +76,14 @@ def final_model(
     row-wise steps; its ``scale`` and ``panel`` compare new samples after all steps, see
     `training_scale` and `training_panel`. ``digest`` is that of all other keys.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    final : Fits
-        The fit on all samples.
-    folds : list of steps
-        ``normalise.folds`` of the config.
-    probabilities : str or sequence of float
-        Class shares for which probabilities are stated, of the config; see `requested_shares`. The
-        line of an answer under ``probability`` is that of held-out scores, for these shares.
-    decision : mapping or None
-        The config section of this name; each answer has its threshold under ``decision``.
-    selection : DataFrame or None
-        selection.tsv, which says which genes are FDR-selected.
+    dataset: after the row-wise steps.
+    final: the fit on all samples.
+    folds: ``normalise.folds`` of the config.
+    probabilities: class shares for which probabilities are stated, of the config; see
+        `requested_shares`. The line of an answer under ``probability`` is that of held-out scores,
+        for these shares.
+    decision: the config section of this name; each answer has its threshold under ``decision``.
+    selection: selection.tsv, which says which genes are FDR-selected.
     """
     row_steps = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
     learned_steps = fit_steps_to_all_samples(dataset, folds)

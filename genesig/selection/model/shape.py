@@ -389,9 +389,7 @@ def apply_learned_steps(
     values (n_samples, n_training_genes) float: after the row-wise steps. sample_table: rows of the
     study's sample table, for its own samples; new ones are of no known batch.
 
-    Returns
-    -------
-    (n_samples, n_genes of `model_of_list`) float
+    Returns (n_samples, n_genes of `model_of_list`) float.
     """
     gene_of_column = np.arange(values.shape[1])
     for step in model_steps(model).learned:
