@@ -20,7 +20,13 @@ from genesig.selection.assess.clusters import (
     satterthwaite_df,
     share_interval,
 )
-from genesig.selection.assess.intervals import NO_INTERVAL, mean_t, t_quantile, wilson
+from genesig.selection.assess.intervals import (
+    NO_INTERVAL,
+    mean_t,
+    share_limits,
+    t_quantile,
+    wilson,
+)
 from genesig.selection.assess.survival import (
     calibration_slope_of_cox,
     harrell,
@@ -97,6 +103,25 @@ def test_mean_of_shares_knows_that_classes_share_groups(rng: np.random.Generator
     low, high = mean_of_shares_interval(hits, y, patient)
     separate_groups = mean_of_shares_interval(hits, y, patient + 20 * (y > 0))
     assert high - low > 1.2 * (separate_groups[1] - separate_groups[0])  # both classes err together
+
+
+def test_mean_of_shares_is_certain_where_errors_of_the_classes_cancel() -> None:
+    patient = np.repeat(np.arange(20), 2)
+    y = np.tile([-1.0, 1.0], 20)
+    hits = np.where(patient % 2, y > 0, y < 0).astype(float)  # one hit of each patient
+    assert mean_of_shares_interval(hits, y, patient) == pytest.approx((0.5, 0.5), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_area_interval_holds_the_limits_by_the_error_over_groups(seed: int) -> None:
+    y = np.where(np.arange(24) % 2, 1.0, -1.0)
+    patient = np.arange(24) // 2
+    f = 0.3 * y + np.random.default_rng(seed).standard_normal(24)
+    area, influence = area_influence(y > 0, f)
+    by_error = share_limits(area, influence_spread(influence, patient, y).normal_error, 1)
+    low, high = area_interval(y, patient, [(y > 0, f)])
+    assert low <= by_error[0] + 1e-12
+    assert high >= by_error[1] - 1e-12
 
 
 @pytest.mark.parametrize("gap", [0.0, 1.0, 9.0])

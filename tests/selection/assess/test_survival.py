@@ -290,6 +290,12 @@ def test_ratio_of_risks_and_its_limits_are_observed_over_expected():
     assert limits == pytest.approx((0.75, 1.75))
 
 
+@pytest.mark.parametrize(("horizon", "observed"), [(1.0, 1 / 3), (1.9, 1 / 3), (2.5, 2 / 3)])
+def test_observed_risk_counts_the_deaths_until_the_horizon(horizon, observed):
+    risk = risk_at(np.array([1.0, 2, 3]), np.array([True, True, False]), np.full(3, 0.5), horizon)
+    assert risk.observed == pytest.approx(observed)
+
+
 def test_calibration_without_data_is_undefined():
     time = np.array([1.0, 2, 3])
     event = np.array([True, False, False])
