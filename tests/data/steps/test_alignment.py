@@ -17,6 +17,7 @@ from genesig.data.steps.alignment import (
     AlignStudies,
     CombatStudies,
     FixStudies,
+    _ridge_hat_matrices,
     best_alignment,
 )
 from genesig.data.steps.combat import Combat, ReferenceBatch
@@ -120,6 +121,13 @@ def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, shi
                 for ridge_penalty in RIDGE_PENALTIES
             )
         )
+
+
+def test_ridge_of_equal_samples_predicts_their_weighted_mean() -> None:
+    weights = np.array([0.5, 0.25, 0.25])
+    hat_matrices = _ridge_hat_matrices(np.ones((3, 3)), np.ones((2, 3)), weights)
+    for hat_matrix in hat_matrices:
+        np.testing.assert_allclose(hat_matrix, [weights, weights], atol=1e-12)
 
 
 def ridge_loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> float:
