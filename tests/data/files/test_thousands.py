@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from format_files import tabbed
 
+from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_matrix
+from genesig.data.files.thousands import without_commas
 from genesig.errors import InvalidInput
 
 RNG = np.random.default_rng(5)
@@ -64,3 +66,25 @@ def test_decimal_points_are_read(name: str, tmp_path: Path) -> None:
     X, write = SOUND[name]
     expected = [[float(write(float(value))) for value in row] for row in X]
     np.testing.assert_array_equal(read_matrix(str(_table(tmp_path, X, write))).cells, expected)
+
+
+@pytest.mark.parametrize(
+    ("different", "largest", "text", "expected"),
+    [
+        (10, 999.0, "1,365", 1365.0),
+        (9, 999.0, "1,365", np.nan),  # too few other numbers
+        (10, 500.0, "1,365", 1365.0),
+        (10, 499.0, "1,365", np.nan),  # none of them near a thousand
+        (10, 999.0, "1,999.5", 1999.5),
+        (10, 999.0, "2,000", np.nan),  # far above them
+        (10, 1000.0, "1,365", np.nan),  # a thousand without a comma
+    ],
+)
+def test_commas_are_of_thousands_beside_many_numbers_just_below_one(
+    different: int, largest: float, text: str, expected: float
+) -> None:
+    numbers = np.append(np.arange(1.0, different), largest)
+    cells = np.append(numbers, np.nan)[None]
+    names = tuple(f"s{k}" for k in range(cells.size))
+    matrix = Matrix(("gene",), names, cells, {(0, different): text}, (2,))
+    np.testing.assert_array_equal(without_commas(matrix).cells[0, -1], expected)
