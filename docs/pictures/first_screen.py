@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 1280, 1300  # CSS pixels: of a laptop, and higher than the first
 SCALE = 1.5
 MARGIN = 10  # CSS pixels below the last box
 FRAME = "#d5d8dd"  # the report's own rule; without it a white page hides where the picture ends
-COLOURS = 128  # enough for smooth letters on flat ground, half of the bytes
+COLOURS = 256  # enough for smooth letters on flat ground, half of the bytes
 MEASURE = """<script>addEventListener("load", () => {
   const boxes = document.querySelectorAll("#answer table.checks, #answer aside.warnings");
   const bottoms = Array.from(boxes, (box) => box.getBoundingClientRect().bottom);

@@ -31,7 +31,7 @@ EXAMPLES = {
 DESK, PHONE = (1400, 1800), (400, 1600)  # CSS pixels: two screens of each
 PAPER = (695, 1009)  # A4 less its margins
 GAP, GROUND = 24, "#8a8f98"
-COLOURS = 128
+COLOURS = 256
 MARGIN = 70  # pixels around what is printed
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 from PIL import Image
@@ -44,7 +45,9 @@ def photograph(
 
 
 def save(image: Image.Image, path: Path, colours: int) -> None:
-    """Write a picture in so many colours, pale backgrounds among them, and print its size."""
-    reduced = image.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    reduced.save(path, optimize=True)
+    """Write a picture in its most frequent colours, those of flat areas, and print its size."""
+    frequent = sorted(image.getcolors(image.width * image.height), reverse=True)[:colours]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(bytes(chain.from_iterable(colour for _, colour in frequent)))
+    image.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path}: {image.width} × {image.height}, {path.stat().st_size} bytes")
