@@ -37,12 +37,12 @@ def dot_rows(A: Array, i: int, B: Array, k: int, n: int) -> float:
 
 @compiled
 def multiply_rows(A: Array, b: Array, n_rows: int, out: Array) -> None:
-    """Fill out[:n_rows] with ``A[:n_rows] b``.
+    """Fill out[:n_rows] with ``A[:n_rows, :len(b)] b``; A may have more columns.
 
-    Four rows at a time, because memory is slower than sums.
+    Four rows at a time, so that each b[i] is loaded once for four rows.
     """
-    last_of_four = n_rows - n_rows % 4
-    for j in range(0, last_of_four, 4):
+    n_in_fours = n_rows - n_rows % 4
+    for j in range(0, n_in_fours, 4):
         s0 = 0.0
         s1 = 0.0
         s2 = 0.0
@@ -56,7 +56,7 @@ def multiply_rows(A: Array, b: Array, n_rows: int, out: Array) -> None:
         out[j + 1] = s1
         out[j + 2] = s2
         out[j + 3] = s3
-    for j in range(last_of_four, n_rows):
+    for j in range(n_in_fours, n_rows):
         total = 0.0
         for i in range(len(b)):
             total += A[j, i] * b[i]

@@ -1,9 +1,11 @@
 """Common methods, most of them from scikit-learn, with which a signature is compared.
 
-Each takes training rows (normalised on these rows alone), their responses (±1 or numbers), test
-rows, the validation rows of the inner folds (numbers of training rows) and a random state. It
-returns a score for each test row, positive for the class +1. A baseline with a parameter ``genes``
-also gets the rows of the gene table that belong to the columns.
+Each takes training rows (normalised on these rows alone), their responses, test rows, the
+validation rows of the inner folds (numbers of training rows) and a random state. Responses are ±1
+for two classes, class numbers 0 to T - 1 for several, otherwise numbers or times with events. The
+result is a score for each test row, (n_test,), positive for the class +1; for several classes
+(n_test, T). A baseline with a parameter ``genes`` also gets the rows of the gene table that belong
+to the columns.
 
 All choices are made on the inner folds of the training rows. So is the threshold of two classes: a
 score of 0 is the midpoint of the two class means of scores of held-out training rows, as in
@@ -49,18 +51,19 @@ KERNEL_WIDTHS = (0.5, 1.0, 2.0)
 def one_against_rest(two_class_method: Baseline) -> Baseline:
     """Return a method for two classes as one for several: each class against all others.
 
-    The scores are those of the T two-class models, each less its own midpoint.
+    `two_class_method` returns scores less their midpoint; the T columns are its scores.
     """
 
-    def several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+    def several_classes(
+        X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
+    ) -> Array:
         scores = [
             two_class_method(X, np.where(y == label, 1.0, -1.0), X_test, folds, random_state)
             for label in np.unique(y)
         ]
         return np.column_stack(scores)
 
-    several.__name__ = two_class_method.__name__
-    return several
+    return several_classes
 
 
 def majority_several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:

@@ -277,7 +277,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         self.message_ = fit.path.message
 
     def _score(self, X: Any) -> Array:
-        """Return f(x) of each row of X, (n,)."""
+        """Return f(x) of each row of X, (m,), see `predict` of the regression."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         values: Array = self.fit_.predict(self.step_, points)[0]
@@ -345,7 +345,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return f(x), (m,)."""
+        """Return f(x), (m,): with `debias` that of the kernel ridge on the selected variables."""
         return self._score(X)
 
 

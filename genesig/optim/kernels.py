@@ -51,7 +51,7 @@ class KernelTables:
 class Kernel(Protocol):
     """A kernel that is twice differentiable and depends on inner products only."""
 
-    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
+    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
         """Return the tables from inner products (m, n) and squared norms (m,), (n,)."""
 
 
@@ -65,8 +65,8 @@ class Polynomial:
     degree: int = 3
     offset: float = 1.0
 
-    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
-        """Return the tables; the norms are not used."""
+    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
+        """Return the tables; the squared norms are not used."""
         p = self.degree
         t = inner + self.offset
         second = p * (p - 1) * t ** (p - 2) if p > 1 else np.zeros_like(t)
@@ -83,10 +83,10 @@ class Gaussian:
 
     width: float
 
-    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
+    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
         """Return the tables."""
         scale = self.width**-2
-        squared = np.maximum(row_norms[:, None] + column_norms - 2 * inner, 0)
+        squared = np.maximum(row_squares[:, None] + column_squares - 2 * inner, 0)
         value = np.exp(-0.5 * scale * squared)
         return KernelTables(value, scale * value, scale**2 * value, stationary=True)
 
@@ -128,9 +128,9 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
 
     A point that occurs `counts` (n,) times counts as so many points at distance 0.
     """
-    norms = np.diag(inner)
+    row_squares = np.diag(inner)
     pairs = np.triu_indices(len(inner), 1)
-    squared = np.maximum((norms[:, None] + norms - 2 * inner)[pairs], 0)
+    squared = np.maximum((row_squares[:, None] + row_squares - 2 * inner)[pairs], 0)
     if counts is None:
         return float(np.sqrt(np.median(squared)))
     copies = np.maximum(counts * (counts - 1) / 2, 0).sum()

@@ -196,7 +196,8 @@ def words_of(name: str) -> list[str]:
 
 MIN_TIMES_SHARE = 0.9
 """Share of the cells of a column that are times or codes; the others may be slips."""
-FINAL_WORDS = (
+# Parts of words, lower case, of a cell that says that the event came.
+EVENT_WORD_PARTS = (
     "dead",
     "died",
     "death",
@@ -408,18 +409,18 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
             if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
             else None
         )
-    final_words = list(filter(_is_final, counts))
-    return final_words[0] if len(counts) == 2 and len(final_words) == 1 else None
+    event_cells = list(filter(_names_event, counts))
+    return event_cells[0] if len(counts) == 2 and len(event_cells) == 1 else None
 
 
-def _is_final(word: str) -> bool:
-    """Tell whether a word of a column of events sounds as the event does: "Dead of disease"."""
-    return any(part in word.lower() for part in FINAL_WORDS) and not _is_event_free(word)
+def _names_event(cell: str) -> bool:
+    """Tell whether a cell of a column of events names the event: "Dead of disease"."""
+    return any(part in cell.lower() for part in EVENT_WORD_PARTS) and not _is_event_free(cell)
 
 
-def _is_event_free(word: str) -> bool:
-    """Tell whether a word of a column of events says that there was none: "Alive", "No relapse"."""
-    return EVENT_FREE.match(word.strip()) is not None
+def _is_event_free(cell: str) -> bool:
+    """Tell whether a cell of a column of events says that there was none: "Alive", "No relapse"."""
+    return EVENT_FREE.match(cell.strip()) is not None
 
 
 def _says_censored(name: str, rank_sum_z: float) -> bool:
@@ -437,7 +438,7 @@ def _says_censored(name: str, rank_sum_z: float) -> bool:
 def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) -> str | None:
     """Return which word of a column is the event; None if that is 1, which needs no setting.
 
-    The event is the word that sounds final, or is no control. `name` and `rank_sum_z` are as for
+    The event is the word that names an event, or is no control. `name` and `rank_sum_z` are as for
     `event_by_name`.
     """
     expected = event_by_name(counts, name, rank_sum_z)
@@ -445,20 +446,20 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
         return expected
     if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
         return None
-    final_words = list(filter(_is_final, counts))
+    event_cells = list(filter(_names_event, counts))
     if len(counts) == 2:
         first_word, second_word = sorted(counts)
         are_numbers = is_number(first_word) and is_number(second_word)
         return (
-            final_words[0]
-            if len(final_words) == 1
+            event_cells[0]
+            if len(event_cells) == 1
             else max(counts, key=float)
             if are_numbers
             else control_first([first_word, second_word])[1]
         )
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"
-    return min(counts, key=lambda cell: (cell not in final_words, counts[cell]))
+    return min(counts, key=lambda cell: (cell not in event_cells, counts[cell]))
 
 
 def _subject_words(name: str) -> frozenset[str]:
@@ -488,10 +489,13 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
     coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
-    n_final = sum(map(_is_final, counts))
-    worded = n_final and n_final + sum(map(_is_event_free, counts)) == len(counts) <= MAX_CLASSES
+    n_event_words = sum(map(_names_event, counts))
+    worded = (
+        n_event_words
+        and n_event_words + sum(map(_is_event_free, counts)) == len(counts) <= MAX_CLASSES
+    )
     if (
-        not (len(counts) == 2 or coded or (worded and n_final < len(counts)))
+        not (len(counts) == 2 or coded or (worded and n_event_words < len(counts)))
         or not words & (EVENT_WORDS | ENDPOINT_WORDS)
         or is_covariate(name)
     ):

@@ -33,8 +33,9 @@ quality.json, version 1; numbers have six significant digits, what is not define
 ``components``
     points (n × up to 10), explained, scaled (whether genes were brought to unit variance).
 ``associations``
-    [{column, role, kind, levels, samples, within_label (each of its values occurs with one label
-    only), share, adjusted, p, q (one per component)}]; skipped ([{column, reason}]).
+    [{column, role ("label", "group", "pair", "batch" or ""), kind ("classes" or "number"), levels,
+    samples, within_label (each of its values occurs with one label only), share, adjusted, p, q
+    (one per component)}]; skipped ([{column, reason}]).
 """
 
 from __future__ import annotations
@@ -294,6 +295,7 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
     design = dataset.design
     tested = []
     skipped = []
+    # A column of several roles has the last of them. None, a role that no column has, names none.
     roles = {design.group: "group", design.pair: "pair", design.batch: "batch"}
     roles[design.label] = "label"
     labels = dataset.obs[design.label].astype(str).to_list()
@@ -301,11 +303,12 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
     for name in dataset.obs.columns:
         column = dataset.obs[name].astype(str).to_list()
         role = roles.get(name, "")
-        is_numeric = (
-            design.classes is None if role == "label" else not role and holds_quantities(column)
-        )
+        if role == "label":
+            is_quantity = design.classes is None
+        else:  # groups, pairs and batches have names, even if these are numbers
+            is_quantity = not role and holds_quantities(column)
         result = measure_association(
-            components.points[:, has_variance], column, is_quantity=is_numeric
+            components.points[:, has_variance], column, is_quantity=is_quantity
         )
         if isinstance(result, str):
             skipped.append({"column": str(name), "reason": result})

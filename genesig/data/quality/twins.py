@@ -76,7 +76,8 @@ _TWINS_ADVICE = (
 
 def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator[Problem]:
     """Yield a warning of twins that are not in one group."""
-    if pairs := split_twins(expression.X[: len(sheet.obs)], sheet.obs, sheet.design):
+    # The rows of X are the samples of `sheet.obs`, in the same order.
+    if pairs := split_twins(expression.X, sheet.obs, sheet.design):
         first_sample, second_sample = pairs[0]
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "

@@ -39,14 +39,14 @@ class MissingIndicators:
     of: Array | None = None
     added: Array | None = None  # (m,) int or None: column of the indicator of each of these genes
     kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
+    genes: ClassVar[None] = None  # the step keeps all columns of X, see `Normaliser.genes`
 
     def transform(self, X: Array) -> Array:
         """Fill in the indicator columns; all other columns stay."""
         filled = np.array(X, dtype=float)
         if self.of is not None and self.added is not None:
-            for column, genes in genes_by_indicator(self.of, self.added):
-                filled[:, column] = np.isnan(filled[:, genes]).all(axis=1)
+            for column, gene_columns in genes_by_indicator(self.of, self.added):
+                filled[:, column] = np.isnan(filled[:, gene_columns]).all(axis=1)
         return filled
 
     def among(self, columns: Array) -> MissingIndicators:
@@ -64,7 +64,10 @@ class MissingIndicators:
 
 
 def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
-    """Yield the column of each indicator and the columns (m,) of its genes."""
+    """Yield the column of each indicator and the columns (m,) of its genes.
+
+    of, added: as the fields of `MissingIndicators`.
+    """
     order = np.argsort(added, kind="stable")
     columns, starts = np.unique(added[order], return_index=True)
     yield from zip(columns.tolist(), np.split(of[order], starts)[1:], strict=True)

@@ -177,7 +177,7 @@ def _shape_covariates(
     columns: Sequence[pd.Series[str]], settings: AdjustmentSettings
 ) -> tuple[Covariate, ...]:
     """Return the covariates; numbers are splines, or lines if there are too few samples."""
-    n_samples = max(map(len, columns), default=0)
+    n_samples = len(columns[0]) if columns else 0  # all columns have one length
     knots = knots_for(n_samples) if settings.covariate_shape == "splines" else 0
     meaning_of_word = {
         name: {str(word): meaning for word, meaning in word_meanings.items()}
@@ -193,7 +193,8 @@ def _shape_covariates(
         )
         for column in columns
     )
-    if MIN_SAMPLES_PER_SPLINE_COLUMN * len(names_of(covariates)) > n_samples:
+    n_model_columns = len(names_of(covariates))  # a spline or a word list takes several
+    if MIN_SAMPLES_PER_SPLINE_COLUMN * n_model_columns > n_samples:
         return tuple(replace(covariate, knots=0) for covariate in covariates)
     return covariates
 
@@ -289,7 +290,7 @@ def _check_word_limit(
 
 def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield the training sets that are too small or uneven for the covariates and weights."""
-    n_columns = len(names_of(sheet.design.covariates))
+    n_columns = len(names_of(sheet.design.covariates))  # of a model, not of the sample table
     for split_list, set_name, remedy in (
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
         (splits.subsamples, "training set of a half", "splits.subsamples: 0 (no stability)"),

@@ -127,7 +127,6 @@ def exchanged_column_faults(
             yield f"time and event look exchanged; {survival_advice(pair, event)}"
 
 
-DASHES_OR_BLANKS = "dashes or blanks"
 MAX_STUDY_CLASSES = 20
 """Largest number of classes of a study; more of them are not compared for misspelt words."""
 
@@ -142,8 +141,7 @@ def check_class_words(
     """
     if groups := equal_looking(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
-        seen_alike = equal_looking(names)
-        difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
+        difference = _difference_of_equal_words(names)
         message = f"the classes {groups_text} differ only in {difference}; write them alike"
         yield Problem(f"{file}, column '{label}'", message, key="data.classes")
     if 2 < len(names) <= MAX_STUDY_CLASSES:
@@ -186,21 +184,27 @@ def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -
 
 
 def check_left_out_classes(
-    counts: Mapping[str, int], classes: Sequence[str], column_location: str
+    n_samples_of_left_out: Mapping[str, int], classes: Sequence[str], column_location: str
 ) -> Iterator[Problem]:
     """Yield a problem if a class that ``data.classes`` leaves out looks like one of its classes."""
     class_of_word = {as_word(name): name for name in classes}
-    for name, n_samples in counts.items():
+    for name, n_samples in n_samples_of_left_out.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            seen_alike = equal_looking([name, similar])
-            difference = overlooked_differences(seen_alike) if seen_alike else DASHES_OR_BLANKS
+            difference = _difference_of_equal_words([name, similar])
             message = (
                 f"'{name}' ({counted(n_samples, 'sample')}) is left out by data.classes, but "
                 f"differs from '{similar}' only in {difference}; write them alike, or "
                 "quite differently"
             )
             yield Problem(column_location, message, key="data.classes")
+
+
+def _difference_of_equal_words(names: Sequence[str]) -> str:
+    """Return in what names differ of which some are one word by `as_word`."""
+    seen_alike = equal_looking(names)
+    # `equal_looking` distinguishes dashes, _ and blanks, which `as_word` does not.
+    return overlooked_differences(seen_alike) if seen_alike else "dashes or blanks"
 
 
 def _misspelling_warnings(

@@ -42,18 +42,21 @@ def check_sheet(
     settings: StudySettings,
     problems: list[Problem],
 ) -> Sheet | None:
-    """Return the sheet of the study's samples; None if a column is missing.
+    """Return the sheet of the study's samples; None without distinct columns or a label column.
 
+    table: as read for a single study, or pooled. `read_sheet` has checked the table of each pooled
+        study; this checks the pooled table.
     file: file of the table, for messages.
     problems: problems are appended.
     """
     outcome = settings.outcome
     groups = settings.groups
-    label_names = outcome.columns
+    label_columns = outcome.columns
+    main_label_column = label_columns[0]  # of survival, the time
     rules = LABEL_RULES[outcome.task]
     table = drop_unstorable_columns(table, file, problems)
     # `rules.label_columns` is empty for kinds of outcome with a label of one column.
-    if len(set(label_names)) != max(1, len(rules.label_columns)):
+    if len(set(label_columns)) != max(1, len(rules.label_columns)):
         hints = event_column_hints(table.cells, outcome.event) if rules.label_columns else ()
         problems.extend(Problem(file, message, "warning") for message in hints)
         return None  # `check_kind_settings` yields the error
@@ -65,21 +68,24 @@ def check_sheet(
         "data.pair": groups.pair,
         "data.batch": groups.batch,
     }
-    for key, column in [*(("label", column) for column in label_names), *column_of_setting.items()]:
+    for key, column in [
+        *(("label", column) for column in label_columns),
+        *column_of_setting.items(),
+    ]:
         check_column(column, key, columns, str(cells.index.name), file, problems)
-    if not set(label_names) <= set(cells.columns) or not cells.columns.is_unique:
+    if not set(label_columns) <= set(cells.columns) or not cells.columns.is_unique:
         return None
     dropped = find_unlabelled_samples(
         table,
         file,
-        label_names[0],
+        main_label_column,
         classes=outcome.classes or (),
         words_are_classes=rules.has_classes,
         problems=problems,
         leave_out=outcome.unlabelled == "leave_out",
     )
-    labels_of_samples = cells[label_names[0]][[name not in dropped for name in cells.index]]
-    request = LabelRequest(table, file, label_names, labels_of_samples, outcome)
+    labels_of_samples = cells[main_label_column][[name not in dropped for name in cells.index]]
+    request = LabelRequest(table, file, label_columns, labels_of_samples, outcome)
     label_choice = rules.choose_labels(request, problems)
     # If all samples with the event lack a time, or all without it, that error says more than the
     # one on blank labels.
@@ -93,10 +99,10 @@ def check_sheet(
             _check_filled(obs, file, key, str(column), problems)
             problems.extend(check_similar_names(table, key, str(column), file))
     design = Design(
-        label_names[0],
+        main_label_column,
         outcome.task,
         label_choice.classes,
-        group=groups.pair or groups.group,
+        group=groups.pair or groups.group,  # splits keep the samples of a pair together
         pair=groups.pair,
         batch=groups.batch,
         studies=bool(settings.studies),
@@ -118,6 +124,8 @@ def read_sheet(
     problems: list[Problem],
 ) -> TextTable | None:
     """Return a sample table, its index the sample names of its matrix; None if it is unreadable.
+
+    For pooled studies and cohorts; `check_sheet` takes the table of a single study as read.
 
     sample_names: column with the names of the matrix; None looks for it.
     """

@@ -165,7 +165,10 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
 
 
 def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
-    """Return title -> sheet of the sheets that have any cells."""
+    """Return title -> sheet of the sheets that have a filled cell, or a formula without a result.
+
+    Raises InvalidInput: no workbook of .xlsx, no openpyxl, too large, or damaged.
+    """
     if not content.startswith(ZIP_MAGIC):
         message = "is a workbook of before 2007, or one with a password"
         message = (
@@ -186,7 +189,7 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
         raise input_error(file_name, message) from None
     try:
         size = sum(entry.file_size for entry in ZipFile(BytesIO(content)).infolist())
-        check_size(file_name, size, len(content))
+        check_size(file_name, size, packed_size=len(content))
         book = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True)
         marks = marks_of_sheets(content)
         sheets = {
