@@ -68,23 +68,27 @@ class DecisionRule:
             return f"{COST} {self.false_positive_cost:g}:{self.false_negative_cost:g}"
         return self.name if self.target is None else f"{self.name} {self.target:g}"
 
-    def threshold(self, scores: Array, y: Array) -> float:
+    def threshold(self, scores: Array, y: Array, groups: Array | None = None) -> float:
         """Return the threshold above which a score means the positive class.
 
         scores (n,) float: cross-fitted scores; NaN for samples outside the training set.
-        y (n,) float: classes, -1 and 1.
+        y (n,) float: classes, -1 and 1. groups (n,): of the samples, None if each is its own.
 
         Raises GenesigError: a class has no score.
         """
         is_scored = ~np.isnan(scores)
-        positive = scores[is_scored & (y > 0)]
-        negative = scores[is_scored & (y < 0)]
+        is_positive = is_scored & (y > 0)
+        is_negative = is_scored & (y < 0)
+        positive = scores[is_positive]
+        negative = scores[is_negative]
         if not len(positive) or not len(negative):
             raise GenesigError("decision: a class has no cross-fitted score in a training set")
         if self.name == SENSITIVITY and self.target is not None:
-            return threshold_for_sensitivity(positive, self.target)
+            positive_groups = None if groups is None else groups[is_positive]
+            return threshold_for_sensitivity(positive, self.target, positive_groups)
         if self.name == SPECIFICITY and self.target is not None:
-            return -threshold_for_sensitivity(-negative, self.target)
+            negative_groups = None if groups is None else groups[is_negative]
+            return -threshold_for_sensitivity(-negative, self.target, negative_groups)
         if self.name == YOUDEN:
             return threshold_of_least_loss(positive, negative, 1.0, 1.0)
         return threshold_of_least_loss(
@@ -95,7 +99,13 @@ class DecisionRule:
         )
 
 
-def threshold_for_sensitivity(positive: Array, sensitivity: float) -> float:
+N_DRAWS = 1000
+"""Draws of one sample of each group, over which a threshold is averaged."""
+
+
+def threshold_for_sensitivity(
+    positive: Array, sensitivity: float, groups: Array | None = None
+) -> float:
     """Return the threshold that a new positive sample exceeds with this probability.
 
     Below the j-th smallest of n positive scores lies a new one with probability j/(n + 1), so that
@@ -103,18 +113,39 @@ def threshold_for_sensitivity(positive: Array, sensitivity: float) -> float:
     two ranks: training sets of all sizes then have approximately the same expected sensitivity.
     Below rank 1 it is the smallest score, with a sensitivity of n/(n + 1), less than was asked for.
 
+    Samples of one group are not independent, but one sample of each group is exchangeable with
+    one of a new group. The threshold is the mean of those of such draws, and n counts groups.
+
+    groups (n,): of the samples, None if each is its own.
+
     References
     ----------
     Wilks 1941, Ann Math Stat 12:91; interpolation: Hyndman and Fan 1996, Am Stat 50:361, type 6.
     Where scores of different models are taken as exchangeable this is cross-conformal prediction
-    of one class (Vovk 2015, Ann Math Artif Intell 74:9).
+    of one class (Vovk 2015, Ann Math Artif Intell 74:9). Draws: Hoffman, Sen and Weinberg 2001,
+    Biometrika 88:1121.
     """
-    n = len(positive)
+    draws = positive[None] if groups is None else _draw_from_groups(positive, groups)
+    n = draws.shape[1]
     # Rounded, so that 0.05 * 20 is rank 1. `interp` keeps to the first and the last score.
     rank = round((1 - sensitivity) * (n + 1), 9)
-    boundary = np.interp(rank, np.arange(1, n + 1), np.sort(positive))
+    ranks = np.arange(1, n + 1)
+    boundary = np.mean([np.interp(rank, ranks, scores) for scores in np.sort(draws, axis=1)])
     # Only scores above the threshold are called positive: those equal to the boundary are, too.
     return float(np.nextafter(boundary, -np.inf))
+
+
+def _draw_from_groups(scores: Array, groups: Array) -> Array:
+    """Return draws (n_draws, n_groups) of one score of each group; one draw if groups are single.
+
+    Groups and their scores are sorted by score, so that names and order of samples do not matter.
+    """
+    members = [np.sort(scores[groups == group]) for group in np.unique(groups)]
+    if len(members) == len(scores):
+        return scores[None]
+    members.sort(key=lambda group_scores: tuple(group_scores.tolist()))
+    rng = np.random.default_rng(0)
+    return np.stack([rng.choice(group_scores, N_DRAWS) for group_scores in members], axis=1)
 
 
 def threshold_of_least_loss(
@@ -173,7 +204,8 @@ def operating_point_table(
     if observed.crossfitted is None or final.crossfitted is None:
         raise GenesigError("decision: the fits have no cross-fitted scores; run them again")
     y = dataset.response()
-    thresholds = np.array([rule.threshold(scores, y) for scores in observed.crossfitted])
+    groups = dataset.groups()
+    thresholds = np.array([rule.threshold(scores, y, groups) for scores in observed.crossfitted])
     held_out = collect_held_out(dataset, splits, observed).column(-1)
     is_called = held_out.scores[:, 0] > thresholds[held_out.split]
     rates = {
@@ -186,7 +218,7 @@ def operating_point_table(
     ]
     rows = {
         "threshold": (
-            rule.threshold(final.crossfitted[0], y),
+            rule.threshold(final.crossfitted[0], y, groups),
             float(thresholds.min()),
             float(thresholds.max()),
         ),

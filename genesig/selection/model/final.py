@@ -259,7 +259,7 @@ def _operating_point(
     rule = DecisionRule.from_config(decision or {}, y)
     if rule is None or crossfitted is None or not list_model.is_answer:
         return {}
-    threshold = rule.threshold(crossfitted[0], y)
+    threshold = rule.threshold(crossfitted[0], y, dataset.groups())
     return {"decision": {"rule": rule.describe(), "threshold": threshold}}
 
 

@@ -96,6 +96,49 @@ def test_threshold_for_specificity_mirrors_the_threshold_for_sensitivity():
     assert for_specificity.threshold(scores, y) == -for_sensitivity.threshold(-scores, -y)
 
 
+@pytest.mark.parametrize("rule", [{"sensitivity": 0.9}, {"specificity": 0.9}])
+def test_threshold_of_equal_samples_of_a_group_counts_each_group_once(rule):
+    patients = np.random.default_rng(0).standard_normal(24)
+    y = np.where(np.arange(24) % 2, 1.0, -1.0)
+    samples = np.repeat(np.arange(24), 4)
+    decision = DecisionRule.from_config(rule, y)
+    threshold = decision.threshold(patients[samples], y[samples], samples)
+    assert threshold == pytest.approx(decision.threshold(patients, y), abs=1e-12)
+    assert threshold != pytest.approx(decision.threshold(patients[samples], y[samples]), abs=1e-3)
+
+
+def test_threshold_of_groups_depends_on_no_order_and_on_no_name():
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal(40)
+    groups = rng.integers(0, 12, 40)
+    order = rng.permutation(40)
+    threshold = threshold_for_sensitivity(scores, 0.9, groups)
+    assert threshold == threshold_for_sensitivity(scores[order], 0.9, -groups[order])
+    assert threshold > scores.min()
+    single = threshold_for_sensitivity(scores, 0.9, np.arange(40))
+    assert single == threshold_for_sensitivity(scores, 0.9)
+
+
+def test_threshold_of_table_and_model_is_that_of_the_groups_of_the_study():
+    dataset, splits = study()
+    patients = [f"P{row // 6}" for row in range(len(dataset.samples))]
+    grouped = replace(
+        dataset,
+        obs=dataset.obs.assign(patient=patients),
+        design=replace(dataset.design, group="patient"),
+    )
+    observed, final = fits()
+    rule = DecisionRule.from_config({"sensitivity": 0.8}, grouped.response())
+    predictive = final.with_chosen()
+    expected = rule.threshold(predictive.crossfitted[0], grouped.response(), grouped.groups())
+    assert expected != rule.threshold(predictive.crossfitted[0], grouped.response())
+    table = operating_point_table(grouped, splits, observed, predictive, rule)
+    assert table.set_index("measure").loc["threshold", "value"] == expected
+    model = final_model(grouped, final, folds=MOMENTS, decision={"sensitivity": 0.8})
+    (part,) = (part for part in model["models"] if part["list"] == model["answer"])
+    assert part["decision"]["threshold"] == expected
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_least_loss_is_that_of_no_other_threshold(seed):
     rng = np.random.default_rng(seed)
