@@ -230,10 +230,18 @@ def headline(data: Study) -> str:
 
 
 def _tested_models(data: Study) -> str:
-    """Return the subject of a negative conclusion, which another method may exceed."""
-    if data["answer"]["better_method"] is None:
+    """Return the subject of a negative conclusion: of linear signatures if other models may do.
+
+    They may if the 95% CI of the best other method excludes chance. With covariates, for which the
+    other methods are not adjusted, they are not considered.
+    """
+    if data["answer"]["better_method"] is not None:
+        return "a linear signature of gene expression"
+    best = data["answer"]["best_other_method"]
+    if best is None or best["high"] is None or covariate_names(data):
         return "gene expression"
-    return "a linear signature of gene expression"
+    excludes_chance = best["high"] < data["answer"]["error"]["chance"]
+    return "a linear signature of gene expression" if excludes_chance else "gene expression"
 
 
 def _other_method_words(data: Study) -> str:

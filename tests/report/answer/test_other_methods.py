@@ -118,6 +118,20 @@ def test_the_nonlinear_section_is_kept_if_another_method_predicts() -> None:
     assert headline(silent).endswith("from normal in this study.")
 
 
+def test_the_conclusion_is_about_linear_signatures_if_a_method_that_is_not_named_predicts() -> None:
+    data = _page(0.55, 0.7)
+    best = data["answer"]["best_other_method"]
+    assert best is not None
+    open_answer = {**data["answer"], "better_method": None}
+    unnamed = headline({**data, "answer": open_answer})
+    assert unnamed.startswith("There is no evidence that a linear signature of gene expression")
+    assert unnamed.endswith("from normal in this study.")
+    by_chance = {**open_answer, "best_other_method": {**best, "high": 0.6}}
+    assert headline({**data, "answer": by_chance}).startswith(
+        "There is no evidence that gene expression distinguishes"
+    )
+
+
 def test_a_method_that_beats_a_supported_signature_is_named() -> None:
     data = _page(0.3, 0.01)
     assert grade(data) is Grade.HERE
