@@ -29,6 +29,8 @@ from genesig.optim.training import TrainingSets, training_sets
 SOLVER_GAP = 1e-12  # so small that lists do not depend on the steps of the solver
 ROUNDING_SHARE = 1e-13  # singular values below this share of the largest are rounding
 JOINT_CHUNK_BYTES = 40e6  # about the memory of the training sets of one chunk
+# Bytes of a feature of a training set, besides its products with the T responses.
+FEATURE_BYTES = 40
 MIN_CHUNK_SETS = 4
 MAX_CHUNK_SETS = 64
 
@@ -78,9 +80,9 @@ class Features:
         (mean, self.inverse) = sets.moments(part)
         self.mean = mean - sets.matrix.shift if sets.centre else mean
 
-    def in_training(self, s: int) -> Array:
-        """Return which samples (n,) are in a training set."""
-        in_training_set: Array = self.sets.rows[:, self.first_set + s]
+    def in_training(self, position: int) -> Array:
+        """Return which samples (n,) are in the training set at a position of the part."""
+        in_training_set: Array = self.sets.rows[:, self.first_set + position]
         return in_training_set
 
     def squared_products(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
@@ -95,14 +97,14 @@ class Features:
             squares *= self.inverse[positions]
         return squares
 
-    def block_designs(self, s: int, blocks: Array) -> Array:
+    def block_designs(self, position: int, blocks: Array) -> Array:
         """Return some features (m, n_s), times √v and without the covariates' part."""
-        k = self.first_set + s
+        k = self.first_set + position
         fixed = self.sets.adjustment
-        Z = self.sets.matrix.F[blocks, : self.n] - self.mean[s, blocks, None]
-        Z *= self.inverse[s, blocks, None]
+        Z = self.sets.matrix.F[blocks, : self.n] - self.mean[position, blocks, None]
+        Z *= self.inverse[position, blocks, None]
         adjusted = Z if fixed is None else fixed.without(k, Z.T).T
-        return np.ascontiguousarray(adjusted[:, self.in_training(s)])
+        return np.ascontiguousarray(adjusted[:, self.in_training(position)])
 
 
 def joint_sets(
@@ -173,8 +175,8 @@ def joint_path(
     tau, mu (broadcast to (k, m)): absolute; tau > 0.
     tolerance: largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
     longest, optional: a training set's row ends before its first fit of more features than this.
-    groups (k,) int, optional: once a row ends, the other rows of its group end at the same point or
-        soon after.
+    groups (k,) int, optional: once a row ends, the other rows of its group in the same chunk
+        (`_chunks`) end at the same point or soon after. No effect with one response.
 
     Path: its values are (nnz, T), on the standardised scale.
 
@@ -265,8 +267,12 @@ def _independent(Y: Array) -> tuple[Array, Array]:
 
 
 def _chunks(joint: JointSets) -> Iterator[slice]:
-    """Yield training sets that take no more than `JOINT_CHUNK_BYTES`."""
-    bytes_of_set = joint.sets.weights.size * (8 * joint.Y.shape[1] + 40)
+    """Yield slices of training sets that take about `JOINT_CHUNK_BYTES`.
+
+    A slice has `MIN_CHUNK_SETS` to `MAX_CHUNK_SETS` training sets; the last one may have fewer.
+    """
+    n_features = len(joint.sets.weights)
+    bytes_of_set = n_features * (8 * joint.Y.shape[1] + FEATURE_BYTES)
     chunk_size = int(np.clip(JOINT_CHUNK_BYTES / bytes_of_set, MIN_CHUNK_SETS, MAX_CHUNK_SETS))
     for start in range(0, len(joint.Y), chunk_size):
         yield slice(start, min(start + chunk_size, len(joint.Y)))

@@ -53,7 +53,7 @@ def ridge_scores(
 ) -> Array:
     """Return the scores (k, m, L, n, T) of refits to Y (k, T, n), beginning at offset (k, T).
 
-    lam and rows as in `refit_scores`.
+    Y: T responses, each as `TrainingRows.y`. lam and rows as in `refit_scores`.
     """
     (k, n_lists) = path.shape
     (n, n_outcomes) = (len(sets.X), Y.shape[1])
@@ -69,10 +69,10 @@ def ridge_scores(
     no_coef = np.empty((0, n_outcomes)), np.empty((0, 0, n_outcomes))
     fits = RidgeFits(offset, is_scored, scores, *no_coef, np.zeros(path.shape, dtype=bool))
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
-    for i, f, genes, B in _solve_unsolved(sets, Y, path, lam, fits.unsolved):
+    for i, list_number, genes, B in _solve_unsolved(sets, Y, path, lam, fits.unsolved):
         samples = np.flatnonzero(is_scored[i])
         list_scores = (genes.Z[:, samples].T @ B).reshape(len(samples), lam.shape[1], -1)
-        scores[i, f][:, samples] = offset[i] + list_scores.transpose(1, 0, 2)
+        scores[i, list_number][:, samples] = offset[i] + list_scores.transpose(1, 0, 2)
     return scores
 
 
@@ -102,10 +102,10 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
     unsolved = np.zeros(path.shape, dtype=bool)
     fits = RidgeFits(np.zeros((k, n_outcomes)), nobody, no_scores, coef, constant, unsolved)
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
-    for i, f, genes, B in _solve_unsolved(sets, Y, path, lam, unsolved):
-        entries = row_entries(path.indptr, i * n_lists + f)
+    for i, list_number, genes, B in _solve_unsolved(sets, Y, path, lam, unsolved):
+        entries = row_entries(path.indptr, i * n_lists + list_number)
         coef[entries] = genes.inverse[:, None] * B
-        constant[i, f] = -genes.mean @ coef[entries]
+        constant[i, list_number] = -genes.mean @ coef[entries]
     return coef, constant
 
 
@@ -126,11 +126,11 @@ def covariate_coef(
         return gamma
     for i in range(k):
         Q = adjustment.columns(i)
-        for f in range(n_lists):
-            entries = row_entries(path.indptr, i * n_lists + f)
+        for list_number in range(n_lists):
+            entries = row_entries(path.indptr, i * n_lists + list_number)
             linear = sets.X[:, path.indices[entries]] @ values[entries]
             linear = (adjustment.root[:, i] * linear.T).T
-            gamma[i, f] = adjustment.to_basis[i] @ (y_on_basis[i] - Q.T @ linear)
+            gamma[i, list_number] = adjustment.to_basis[i] @ (y_on_basis[i] - Q.T @ linear)
     return gamma
 
 
@@ -161,20 +161,24 @@ def _gene_lists(path: Path) -> GeneLists:
 def _solve_unsolved(
     sets: TrainingSets, Y: Array, path: Path, lam: Array, unsolved: Array
 ) -> Iterator[tuple[int, int, StandardisedFeatures, Array]]:
-    """Yield training set, list, its standardised genes and coefficients (m, L T) of some lists."""
-    for i, f in np.argwhere(unsolved).tolist():
+    """Yield numbers of training set and list, its standardised genes and coefficients (m, L T).
+
+    unsolved (k, n_lists) bool: the lists. Y (k, T, n): as in `ridge_scores`.
+    """
+    for i, list_number in np.argwhere(unsolved).tolist():
         rows = rows_of_sets(sets.training_rows, i)
-        genes = standardise_features(sets.matrix, rows, path.coef(i, f)[0])
+        gene_columns, _ = path.coef(i, list_number)
+        genes = standardise_features(sets.matrix, rows, gene_columns)
         train = np.flatnonzero(rows.root_weights)
-        Z = genes.training[:, train]
+        Z = genes.training[:, train]  # times √v, as Y; `genes.Z` is not
         y = Y[i][:, train].T
         rho = rows.n_rows * lam[i]
         if rho.min() <= MIN_SHARE * np.square(Z).sum():
-            yield i, f, genes, minimum_norm(Z, y, rho)
+            yield i, list_number, genes, minimum_norm_coef(Z, y, rho)
         elif len(Z) > len(train):
-            yield i, f, genes, Z @ _solve_ridged(Z.T @ Z, y, rho)
+            yield i, list_number, genes, Z @ _solve_ridged(Z.T @ Z, y, rho)
         else:
-            yield i, f, genes, _solve_ridged(Z @ Z.T, Z @ y, rho)
+            yield i, list_number, genes, _solve_ridged(Z @ Z.T, Z @ y, rho)
 
 
 def _solve_ridged(K: Array, right: Array, rho: Array) -> Array:
@@ -190,13 +194,18 @@ def _solve_ridged(K: Array, right: Array, rho: Array) -> Array:
     return solutions.reshape(len(K), -1)
 
 
-def minimum_norm(Z: Array, y: Array, rho: Array) -> Array:
-    """Return ``(Z Z' + rho I)^+ Z y`` (m, L T) of Z (m, n), y (n, T); rho may be 0."""
-    U, size, V = np.linalg.svd(Z, full_matrices=False)
-    selected = size > MIN_SINGULAR_VALUE * size.max(initial=0.0)
+def minimum_norm_coef(Z: Array, y: Array, rho: Array) -> Array:
+    """Return ``(Z Z' + rho I)^+ Z y`` (m, L T) of Z (m, n), y (n, T) and rho (L,), which may be 0.
+
+    `MIN_SINGULAR_VALUE` decides which singular values count as 0.
+    """
+    U, singular_values, V = np.linalg.svd(Z, full_matrices=False)
+    selected = singular_values > MIN_SINGULAR_VALUE * singular_values.max(initial=0.0)
     U = U[:, selected]
-    size = size[selected]
-    shares = (
-        size[:, None, None] * (V[selected] @ y)[:, None] / (size[:, None] ** 2 + rho)[..., None]
+    singular_values = singular_values[selected]
+    coef_on_axes = (
+        singular_values[:, None, None]
+        * (V[selected] @ y)[:, None]
+        / (singular_values[:, None] ** 2 + rho)[..., None]
     )
-    return np.asarray(U @ shares.reshape(len(size), -1))
+    return np.asarray(U @ coef_on_axes.reshape(len(singular_values), -1))

@@ -255,7 +255,10 @@ def refit_ridge_path(
 def solve_sets(
     data: LossData, state: PathState, set_numbers: Array, levels: PathLevels, steps: Array
 ) -> None:
-    """Fit some training sets on their working sets, see `set_kernels`."""
+    """Fit the training sets `set_numbers` on their working sets; add the Newton steps, (T,).
+
+    The one compiled caller into which `solve_all` is copied, see `set_kernels`.
+    """
     solve_all(data, state, set_numbers, levels, steps)
 
 
@@ -266,7 +269,10 @@ def certify_sets(
     set_numbers: Array,
     levels: PathLevels,
     gap: Array,
-    largest_outside: Array,
+    largest_gradient_outside: Array,
 ) -> None:
-    """Compute gaps of some training sets, see `set_kernels`."""
-    certify_all(data, state, set_numbers, levels, gap, largest_outside)
+    """Fill gap (T,) and largest_gradient_outside (T,) for the training sets `set_numbers`.
+
+    The one compiled caller into which `certify_all` is copied, see `set_kernels`.
+    """
+    certify_all(data, state, set_numbers, levels, gap, largest_gradient_outside)

@@ -114,13 +114,13 @@ def working_features(data: LossData, state: PathState, t: int, min_gradient: flo
 def largest_gradients(data: LossData, state: PathState, t: int, mu: float) -> tuple[float, float]:
     """Return the largest ``|g_j + 2 mu b_j| / w_j``, and the largest of those with b_j = 0."""
     largest = 0.0
-    largest_outside = 0.0
+    largest_gradient_outside = 0.0
     for j in range(len(state.b[t])):
         ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / data.weights[j]
         largest = max(largest, ratio)
         if state.b[t, j] == 0.0:
-            largest_outside = max(largest_outside, ratio)
-    return largest, largest_outside
+            largest_gradient_outside = max(largest_gradient_outside, ratio)
+    return largest, largest_gradient_outside
 
 
 @compiled
@@ -204,11 +204,11 @@ def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> 
         set_numbers: Array,
         levels: PathLevels,
         gap: Array,
-        largest_outside: Array,
+        largest_gradient_outside: Array,
     ) -> None:
         """Scale the products F u in g to products with features; fill the gap, not relative.
 
-        largest_outside gets the largest ``|g_j| / w_j`` of the features with b_j = 0.
+        largest_gradient_outside gets the largest ``|g_j| / w_j`` of the features with b_j = 0.
         """
         for t in set_numbers:
             tau = levels.tau[t]
@@ -216,7 +216,7 @@ def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> 
             n = data.n_samples[t]
             for j in range(len(state.g[t])):
                 state.g[t, j] *= data.inverse[t, j]
-            largest, largest_outside[t] = largest_gradients(data, state, t, mu)
+            largest, largest_gradient_outside[t] = largest_gradients(data, state, t, mu)
             s = tau / largest if 0.0 < tau < largest else 1.0
             u = np.empty(n)
             for i in range(n):
@@ -457,7 +457,7 @@ class _Tile:
     ) -> tuple[Array, Array]:
         """Fit the training sets at `positions` at the next point; return gaps and steps, (T,)."""
         gap = np.zeros(len(tau))
-        largest_outside = np.zeros(len(tau))
+        largest_gradient_outside = np.zeros(len(tau))
         steps = np.zeros(len(tau), np.int64)
         min_gradient = np.maximum(2 * tau - self.last_tau, TAU_LEAP_SHARE * self.last_tau) * (
             tau > 0
@@ -472,12 +472,12 @@ class _Tile:
                 np.matmul(state.u, self.data.F.T, out=state.g)
             else:
                 state.g[unsolved] = state.u[unsolved] @ self.data.F.T
-            self.sets.certify(self.data, state, unsolved, levels, gap, largest_outside)
+            self.sets.certify(self.data, state, unsolved, levels, gap, largest_gradient_outside)
             levels.min_gradient[unsolved], levels.slack[unsolved] = (
                 NEAR_TAU_SHARE * tau[unsolved],
                 FIT_SLACK * self.scale[unsolved],
             )
-            is_missed = largest_outside > tau * (1 + MISSED_SLACK)
+            is_missed = largest_gradient_outside > tau * (1 + MISSED_SLACK)
             unsolved = unsolved[((gap > tolerance * self.scale) | is_missed)[unsolved]]
             if not len(unsolved):
                 break

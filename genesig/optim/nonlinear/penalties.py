@@ -71,6 +71,7 @@ class Penalty:
 
     def project_to_bounds(self, q: Array) -> Array:
         """Return q (d, n) with finite Ω*: projected on its bounds if ε = 0."""
+        # A projection is the same for each step, so any step will do.
         return self.prox_conjugate(q, 1.0) if self.curvature == 0 else q
 
     def conjugate_factor(self, squared: Array, step: float) -> Array:

@@ -3,7 +3,7 @@
     min_f (1/n)||Y - sum_k f_k(X)||² + mu sum_k ||f_k||² + tau sum_k w_k ||f_k||
 
 with each norm that of the kernel's space. Any factor A_k of K_k = A_k A_k' would do, and none is
-needed: f_k = K_k c_k, and c_k is a multiple of alpha.
+needed: f_k = K_k c_k, and c_k is a multiple of alpha = (Y - sum_k f_k)/n, the residuals over n.
 
 Source: Mosci 2009, section 5.4.6.
 """
@@ -104,7 +104,7 @@ MAX_GRAM_BYTES = 100e6  # memory of Gram matrices that are kept for the next res
 class Design(Protocol):
     """B designs A_k of n samples, of which solvers need only inner products.
 
-    `s` numbers a response, which may have a training set of its own.
+    A response (n, T) may have a training set of its own, which `set_number` numbers.
     """
 
     @property
@@ -119,13 +119,16 @@ class Design(Protocol):
     def single_columns(self) -> bool:
         """Return whether each block is one column."""
 
-    def in_training(self, s: int) -> Array:
-        """Return which samples (n,) are in the training set of response s."""
+    def in_training(self, set_number: int) -> Array:
+        """Return which samples (n,) are in a training set."""
 
     def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
-        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T) of the responses `set_numbers`."""
+        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T).
 
-    def block_designs(self, s: int, blocks: Array) -> Array:
+        set_numbers (P,): their training sets; () if all have one training set.
+        """
+
+    def block_designs(self, set_number: int, blocks: Array) -> Array:
         """Return some A_k (m, n_s), or ``A_k A_k'`` as by `lower_triangle`."""
 
 
@@ -189,7 +192,7 @@ class Columns:
         """Return whether each block is one column."""
         return len(self.blocks.members) == len(self.blocks)
 
-    def in_training(self, s: int) -> Array:
+    def in_training(self, set_number: int) -> Array:
         """Return all samples."""
         return np.ones(self.n, dtype=bool)
 
@@ -217,7 +220,7 @@ class Columns:
             self._rows.T @ ((block_members.T @ (norms / lengths))[:, None] * products)
         )
 
-    def block_designs(self, s: int, blocks: Array) -> Array:
+    def block_designs(self, set_number: int, blocks: Array) -> Array:
         """Return some A_k (m, n), or ``A_k A_k'`` as by `lower_triangle`."""
         if self.single_columns:
             return np.asarray(self._rows[self.blocks.member_positions[blocks]])
@@ -306,7 +309,7 @@ class Kernels:
         """Return whether each block is one column."""
         return False
 
-    def in_training(self, s: int) -> Array:
+    def in_training(self, set_number: int) -> Array:
         """Return all samples."""
         return np.ones(self.n, dtype=bool)
 
@@ -318,6 +321,6 @@ class Kernels:
         squares: Array = np.einsum("kipt,pit->pk", products, alphas)
         return np.maximum(squares, 0)
 
-    def block_designs(self, s: int, blocks: Array) -> Array:
+    def block_designs(self, set_number: int, blocks: Array) -> Array:
         """Return some K_k as by `lower_triangle`."""
         return lower_triangle(self.K[blocks])

@@ -59,9 +59,9 @@ class RotatedDesign:
         """Return whether each block is one column."""
         return self.design.single_columns
 
-    def in_training(self, s: int) -> Array:
+    def in_training(self, set_number: int) -> Array:
         """Return all samples."""
-        return self.design.in_training(s)
+        return self.design.in_training(set_number)
 
     def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
         """Return ``||A_k'R'alpha||²``, (P, B), of P alphas (P, n, T) and B blocks.
@@ -70,9 +70,9 @@ class RotatedDesign:
         """
         return self.design.squared_products(self.R.T @ alphas)
 
-    def block_designs(self, s: int, blocks: Array) -> Array:
+    def block_designs(self, set_number: int, blocks: Array) -> Array:
         """Return some R A_k (m, n), or ``R A_k A_k'R'`` as by `lower_triangle`."""
-        designs = self.design.block_designs(s, blocks)
+        designs = self.design.block_designs(set_number, blocks)
         return (
             designs @ self.R.T
             if self.single_columns

@@ -44,12 +44,12 @@ class WorkingSetSolver:
     over n, 0 on samples outside the training set.
     """
 
-    def __init__(self, design: Design, s: int, Y: Array, tolerance: float) -> None:
+    def __init__(self, design: Design, set_number: int, Y: Array, tolerance: float) -> None:
         self.design = design
-        self.set_number = s
+        self.set_number = set_number
         self.Y = Y
         self.tolerance = tolerance
-        self.in_training = design.in_training(s)
+        self.in_training = design.in_training(set_number)
         self.alpha = np.zeros((design.n, Y.shape[1]))
         self.alpha[self.in_training] = Y / len(Y)
         self.working_set = np.zeros(0, dtype=np.int64)
