@@ -8,6 +8,7 @@ thresholds achieve.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,8 @@ class DecisionRule:
 
 N_DRAWS = 1000
 """Draws of one sample of each group, over which a threshold is averaged."""
+N_RESAMPLES = 200
+"""Resampled training samples, over which the error of a rate by its threshold is measured."""
 
 
 def threshold_for_sensitivity(
@@ -208,10 +211,15 @@ def operating_point_table(
     thresholds = np.array([rule.threshold(scores, y, groups) for scores in observed.crossfitted])
     held_out = collect_held_out(dataset, splits, observed).column(-1)
     is_called = held_out.scores[:, 0] > thresholds[held_out.split]
-    rates = {
-        name: _rate_with_limits(held_out, in_class, is_called == (name == SENSITIVITY))
-        for name, in_class in ((SENSITIVITY, held_out.y > 0), (SPECIFICITY, held_out.y < 0))
-    }
+    resampled_thresholds = _resample_thresholds(rule, observed.crossfitted, y, groups)
+    rates = {}
+    for name, in_class in ((SENSITIVITY, held_out.y > 0), (SPECIFICITY, held_out.y < 0)):
+        # The rank of the threshold holds the rate asked for, whatever the scores are.
+        threshold_error = (
+            0.0 if name == rule.name else _threshold_error(held_out, in_class, resampled_thresholds)
+        )
+        is_correct = is_called == (name == SENSITIVITY)
+        rates[name] = _rate_with_limits(held_out, in_class, is_correct, threshold_error)
     values = [
         predictive_values(sensitivity, specificity, rule.prevalence)
         for sensitivity, specificity in zip(*rates.values(), strict=True)
@@ -233,10 +241,56 @@ def operating_point_table(
     )
 
 
+def _resample_thresholds(
+    rule: DecisionRule, crossfitted: Array, y: Array, groups: Array | None
+) -> Array:
+    """Return the thresholds of the outer splits for resampled training samples (n_resamples, J).
+
+    Bootstrap: the groups of each class are drawn with replacement, alike in all splits, because
+    training sets share most samples. A draw that leaves a split without scores of a class is left
+    out. Groups are numbered by their mean score, so that their names and order do not matter.
+    """
+    n_scored = np.maximum((~np.isnan(crossfitted)).sum(axis=0), 1)
+    order = np.argsort(np.nansum(crossfitted, axis=0) / n_scored, kind="stable")
+    units = np.arange(len(y)) if groups is None else groups
+    rows_of_classes = []
+    for in_class in (y > 0, y < 0):
+        class_rows = order[in_class[order]]
+        unit_rows: dict[Any, list[int]] = {}
+        for row in class_rows.tolist():
+            unit_rows.setdefault(units[row], []).append(row)
+        rows_of_classes.append([np.array(rows) for rows in unit_rows.values()])
+    rng = np.random.default_rng(0)
+    resamples = []
+    for _ in range(N_RESAMPLES):
+        rows = np.concatenate(
+            [
+                unit_rows[number]
+                for unit_rows in rows_of_classes
+                for number in rng.integers(len(unit_rows), size=len(unit_rows))
+            ]
+        )
+        with suppress(GenesigError):
+            resamples.append([rule.threshold(scores[rows], y[rows]) for scores in crossfitted])
+    return np.array(resamples).reshape(-1, len(crossfitted))
+
+
+def _threshold_error(held_out: HeldOutScores, in_class: Array, thresholds: Array) -> float:
+    """Return the standard deviation of a rate over resampled thresholds (n_resamples, J)."""
+    scores = held_out.scores[in_class, 0]
+    split = held_out.split[in_class]
+    rates = [np.mean(scores > row[split]) for row in thresholds]
+    return float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
+
+
 def _rate_with_limits(
-    held_out: HeldOutScores, in_class: Array, is_correct: Array
+    held_out: HeldOutScores, in_class: Array, is_correct: Array, threshold_error: float
 ) -> tuple[float, float, float]:
-    """Return the share of correct calls in a class with its 95 % interval."""
+    """Return the share of correct calls in a class with its 95 % interval.
+
+    `threshold_error` is the standard error of the share by the threshold alone: the samples that
+    set it are shared by the training sets, so that it hardly shows between the splits.
+    """
     numerator = np.bincount(held_out.split, weights=in_class * is_correct)
     denominator = np.bincount(held_out.split, weights=in_class)
     rate = float(numerator.sum() / denominator.sum())
@@ -245,4 +299,4 @@ def _rate_with_limits(
         ratio_by_split(numerator, denominator, rate), held_out.ratio, influence
     )
     n_units = len(np.unique(held_out.groups[in_class]))
-    return rate, *share_limits(rate, error, n_units)
+    return rate, *share_limits(rate, float(np.hypot(error, threshold_error)), n_units)

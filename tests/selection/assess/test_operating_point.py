@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ from genesig.results.fits import joined
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.operating_point import (
     DecisionRule,
+    _resample_thresholds,
+    _threshold_error,
     operating_point_table,
     predictive_values,
     threshold_for_sensitivity,
@@ -178,6 +181,38 @@ def test_table_counts_held_out_calls_at_the_threshold_of_their_split(rule):
     assert (limits["low"] < limits["value"]).all()
     assert (limits["value"] <= limits["high"]).all()
     assert rows.loc["threshold", "low"] == thresholds.min()
+
+
+def test_error_of_a_rate_by_its_threshold_is_that_of_a_sample_quantile():
+    """A normal quantile of n scores has the standard error √(s(1 - s)/n)/f (Cramér 1946, 28.5)."""
+    rng = np.random.default_rng(7)
+    n = 400
+    sensitivity = 0.8
+    y = np.repeat([1.0, -1.0], n)
+    scores = rng.standard_normal(2 * n) + np.where(y > 0, 1.0, 0.0)
+    rule = DecisionRule.from_config({"sensitivity": sensitivity}, y)
+    thresholds = _resample_thresholds(rule, scores[None], y, None)
+    normal = stats.norm(1.0)
+    quantile = normal.ppf(1 - sensitivity)
+    error = np.sqrt(sensitivity * (1 - sensitivity) / n) / normal.pdf(quantile)
+    assert thresholds.mean() == pytest.approx(quantile, abs=3 * error)
+    assert thresholds.std() == pytest.approx(error, rel=0.25)
+    # The negative scores of the study itself: the specificity moves with their density.
+    held_out = SimpleNamespace(scores=scores[:, None], split=np.zeros(2 * n, dtype=int))
+    rate_error = _threshold_error(held_out, y < 0, thresholds)
+    assert rate_error == pytest.approx(stats.norm.pdf(quantile) * error, rel=0.3)
+
+
+def test_resampled_thresholds_draw_whole_groups():
+    """Four equal samples of each patient are worth one."""
+    rng = np.random.default_rng(8)
+    y = np.repeat([1.0, -1.0], 50)
+    scores = rng.standard_normal(100) + y
+    rule = DecisionRule.from_config({"youden": True}, y)
+    single = _resample_thresholds(rule, scores[None], y, None)
+    repeats = np.repeat(np.arange(100), 4)
+    grouped = _resample_thresholds(rule, scores[repeats][None], y[repeats], repeats)
+    np.testing.assert_allclose(grouped, single)
 
 
 def test_labels_of_test_samples_do_not_move_the_threshold_of_their_split():
