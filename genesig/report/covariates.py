@@ -198,7 +198,7 @@ def added_value(data: Covariates) -> list[Paragraph]:
     if "covariates" not in data:
         return []
     record = data["covariates"]
-    text = WORDS.text("added", data, record, _shows_ridge(data))
+    text = WORDS.text("added", data, record, _shows_ridge(data), False)
     return [Paragraph(f"Beyond {enumerated(record['columns'])}.", text)]
 
 
@@ -221,6 +221,9 @@ WORDS = Wording(
     __file__,
     measured=_is_measured,
     grade_here=lambda data: grade_within_study(data) is Grade.HERE,
+    genes_add=lambda data: (
+        grade_within_study(data) is Grade.HERE and data["verdict"]["basis"] == "genes"
+    ),
     gain_value=lambda data, value: "" if value is None else difference(data, value),
 )
 

@@ -327,8 +327,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 def test_stability_tile_compares_lists_and_groups_of_genes():
     tile = stability_words(collected(Study()))
     assert tile.detail == (
-        "Stability 0.30 (0 = chance, 1 = identical; lasso lists of the same length 0.25);"
-        " groups of correlated genes 0.45"
+        "Stability 0.30 (0 = chance, 1 = identical; lasso 0.25); groups of correlated genes 0.45"
     )
 
 

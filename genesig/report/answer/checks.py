@@ -108,7 +108,7 @@ def _check_genes(data: Study) -> Check:
         return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
     lasso = ""
     if stability["lasso"] is not None:
-        lasso = f"; lasso lists of the same length {decimal(stability['lasso'])}"
+        lasso = f"; lasso {decimal(stability['lasso'])}"
     detail = f"Stability {decimal(stability['value'])} (0 = chance, 1 = identical{lasso})"
     if stability["blocks"] is not None:
         detail += f"; groups of correlated genes {decimal(stability['blocks'])}"

@@ -26,6 +26,7 @@ from genesig.report.page.tables import TableRow
 from genesig.report.page.words import percent, short_symbol, shorten, two_digits
 
 MAX_NAMED_SAMPLES = 6  # misclassified samples of a row up to which each has its name
+LOW_ROW_INCHES = 0.65  # height of a row beside that of an external cohort
 MAX_LARGE_DOTS = 60  # samples of a row up to which its dots are large
 
 
@@ -42,7 +43,9 @@ class Strip(NamedTuple):
 
 def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     """Draw a dot for each sample at its score, dots of similar scores stacked."""
-    figure, ax = new_figure(HALF_WIDTH, 0.8 + 0.78 * len(rows))
+    figure, ax = new_figure(
+        HALF_WIDTH, 0.8 + (0.78 if len(rows) < 3 else LOW_ROW_INCHES) * len(rows)
+    )
     scores = [score for row in rows for score in row.scores]
     margin = 0.06 * (1.08 * max(map(abs, scores), default=1.0) or 1.0)
     low = min([*scores, 0.0]) - margin

@@ -385,8 +385,6 @@ def beyond_covariates(data: Study) -> Picture | None:
             bold=True,
         ),
     ]
-    gain = _gain_tile(data)
-    gain_words = f" Difference: {gain.value} ({gain.words})." if gain else ""
     return Picture(
         "beyond_covariates",
         lambda: charts.forest(lines, metric.name, small=True, in_percent=metric.share)[0],
@@ -396,5 +394,5 @@ def beyond_covariates(data: Study) -> Picture | None:
         ),
         title=f"{metric.title} without and with gene expression",
         description="; ".join(f"{line.name} {metric.write(line.value)}" for line in lines) + ".",
-        caption=f"Dots: held-out {metric.name} with 95% CI.{gain_words}",
+        caption="Held-out values with 95% CI.",
     )

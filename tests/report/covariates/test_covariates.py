@@ -8,6 +8,7 @@ import pytest
 from report_checks import misfits
 from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
+from genesig.report.answer.checks import checks
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.covariates import added_value, covariates
@@ -38,8 +39,10 @@ def test_the_first_screen_says_what_expression_adds(name):
     text = paragraph.text
     assert paragraph.lead == "Beyond age and sex."
     assert SENTENCE_OF_GAIN[name] in text
+    assert "with age and sex alone." in text
     accuracy = rate(1 - data["answer"]["error"]["value"])
-    assert f"with age and sex alone and {accuracy} with gene expression" in text
+    in_section = covariates(data, Limits(5, 5)).words[0]
+    assert f"with age and sex alone and {accuracy} with gene expression" in in_section
     assert ("Ridge on all genes beside age and sex reached" in text) == (name != "adds")
     assert added_value in FIRST_SCREEN_FUNCTIONS
 
@@ -53,10 +56,12 @@ def test_covariates_that_predict_worse_than_chance_are_no_measure_of_expression(
 
 
 def test_a_number_is_told_as_r2():
-    (paragraph,) = added_value(collected("adds", regression=True, permutations=99))
+    data = collected("adds", regression=True, permutations=99)
+    (paragraph,) = added_value(data)
     assert paragraph.text.startswith("R² was ")
     assert "The difference is 0.15 (95% CI 0.05 to 0.25)." in paragraph.text
-    assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in paragraph.text
+    in_section = covariates(data, Limits(5, 5)).words[0]
+    assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in in_section
 
 
 def test_study_without_covariates_has_no_section():
@@ -104,7 +109,8 @@ def test_first_screen_names_what_was_permuted():
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
     text = " ".join(map(str, write_paragraphs(data)))
-    assert "expression permuted against outcome and age and sex did as well" in text
+    assert "with permuted expression did as well" in text
+    assert "given age and sex" in checks(data)[0].detail
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["fdr_selected"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
@@ -137,9 +143,9 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     data["covariates"] |= {"p": p, "p_whole": p_of_all}
     data["answer"]["p"] |= {"value": p, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
-    (paragraph,) = added_value(data)
-    assert all(words in paragraph.text for words in present)
-    assert not any(words in paragraph.text for words in absent)
+    text = covariates(data, Limits(5, 5)).words[0]
+    assert all(words in text for words in present)
+    assert not any(words in text for words in absent)
 
 
 @pytest.mark.parametrize("name", GAIN_INTERVALS)

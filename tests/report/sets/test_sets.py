@@ -34,7 +34,7 @@ COMPARED_ERRORS = {
     "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
     "open": (
         {"error": 0.1, "gene_error": 0.12, LOW: -0.1, HIGH: 0.06},
-        "as far as these samples can show",
+        "do not clearly differ",
     ),
     "no interval": ({LOW: np.nan, HIGH: np.nan}, "a difference without an interval"),
     "nothing measured": ({"error": np.nan}, "could not be measured"),
