@@ -39,8 +39,10 @@ def with_own(inputs, external=(), **change):
     controls = inputs["tables"]["controls"]
     is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
     changed = {key: controls[key].where(~is_genesig, value) for key, value in change.items()}
-    # No other method is better: what the linear models say stands alone.
-    inputs["tables"]["controls"] = controls.assign(**changed, difference_high=np.nan)
+    # No other method is better, or known to predict: the linear models decide alone.
+    controls = controls.assign(**changed, difference_high=np.nan)
+    controls["high"] = controls["high"].where(is_genesig)
+    inputs["tables"]["controls"] = controls
     return collect(StudyResults(**inputs, external=external))
 
 
