@@ -182,7 +182,7 @@ def remove_wrong_signs(pool: FeaturePool, target: Array) -> None:
 
 @jitable
 def sort_active(pool: FeaturePool) -> None:
-    """Sort the active features by number; the factor no longer belongs to them."""
+    """Sort the active features by number; their factor is void, so the ridge is `NO_FACTOR`."""
     features = pool.features
     pool.counts.ridge = NO_FACTOR
     for a in range(1, pool.counts.n_active):
@@ -196,7 +196,11 @@ def sort_active(pool: FeaturePool) -> None:
 
 @jitable
 def factor_active(pool: FeaturePool, ridge: float) -> bool:
-    """Sort the active features and compute their factor; return False if it is not definite."""
+    """Sort the active features, and compute the factor of their Gram matrix with the ridge.
+
+    `counts.ridge` becomes the ridge of the factor. Return False if the matrix is not positive
+    definite: `counts.ridge` is then `NO_FACTOR`, and no feature may enter before `clear_active`.
+    """
     m = pool.counts.n_active
     sort_active(pool)
     for a in range(m):
@@ -205,16 +209,18 @@ def factor_active(pool: FeaturePool, ridge: float) -> bool:
         for e in range(a + 1):
             row[e] = gram[pool.active[e]]
         row[a] += ridge
+    if not cholesky(pool.factor, m):
+        return False
     pool.counts.ridge = ridge
-    return cholesky(pool.factor, m)
+    return True
 
 
 @jit_inline
 def refine_solution(fit: LassoFit, pool: FeaturePool, threshold: float, ridge: float) -> bool:
     """Solve for the active features from scratch, in the order of their numbers, and refine once.
 
-    So the result does not depend on the steps that led to the support. Return False without a
-    factor.
+    So the result does not depend on the steps that led to the support. Return False, with the
+    coefficients unchanged, if `factor_active` does.
     """
     if not factor_active(pool, ridge):
         return False
@@ -368,7 +374,7 @@ def solve_working_set(
     entering_sign = np.zeros(len(working))
     if pool.counts.ridge != ridge and not factor_active(pool, ridge):
         clear_active(pool)
-        pool.counts.ridge = ridge
+        pool.counts.ridge = ridge  # the factor of no features belongs to any ridge
     for w in range(len(working)):
         j = working[w]
         marks[j] &= 255 - BLOCKED

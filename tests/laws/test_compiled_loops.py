@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from genesig.compiled.active_set import choose_entering, first_sign_change
+from genesig.compiled.active_set import choose_entering, factor_active, first_sign_change
 from genesig.compiled.algebra import (
     dot_rows,
     factor_semidefinite,
@@ -15,6 +15,7 @@ from genesig.compiled.algebra import (
     solve_factored,
     solve_lower_rows,
 )
+from genesig.compiled.column import COUNTS_DTYPE, FEATURE_DTYPE, NO_FACTOR, FeaturePool
 from genesig.compiled.coordinate import descend_quadratic, sweep_lasso
 from genesig.compiled.dual import factor_by_samples, soft_threshold
 from genesig.compiled.steps import denoise, fuse, join_segments, largest_stretch_ratio
@@ -42,6 +43,31 @@ def test_a_dependent_column_is_left_out_of_a_solution():
         H[np.ix_(independent_columns, independent_columns)], np.array([1.0, 2, 3, 5])
     )
     np.testing.assert_allclose(b[independent_columns], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("correlation", "expected_ridge"), [(0.5, 0.25), (2.0, NO_FACTOR)], ids=["definite", "not"]
+)
+def test_ridge_of_a_factor_is_stored_only_if_the_matrix_is_definite(correlation, expected_ridge):
+    gram = np.array([[1.0, correlation], [correlation, 1.0]])
+    features = np.zeros(2, FEATURE_DTYPE)
+    features["number"] = [4, 3]
+    counts = np.zeros(1, COUNTS_DTYPE)
+    counts["n_active"] = counts["n_features"] = 2
+    pool = FeaturePool(
+        features=features,
+        Z=np.zeros((2, 3)),
+        gram=gram,
+        position=np.array([-1, -1, -1, 1, 0]),
+        active=np.array([0, 1]),
+        factor=np.zeros((2, 2)),
+        scratch=np.zeros(2),
+        counts=counts[0],
+    )
+    is_definite = factor_active(pool, 0.25)
+    assert is_definite == (expected_ridge == 0.25)
+    assert pool.active.tolist() == [1, 0]
+    assert counts["ridge"][0] == expected_ridge
 
 
 def test_rows_are_solved_and_multiplied_as_numpy_does():
