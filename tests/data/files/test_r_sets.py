@@ -209,6 +209,16 @@ BROKEN_R_FILES: dict[str, tuple[bytes, str]] = {
         ),
         "'state' is not as long as there are",
     ),
+    "runs of a negative length": (
+        _intact_file(
+            colData=r.table({"state": r.run_length(["a", "b"], [13, -1])}, ASSAY_SAMPLES, 12)
+        ),
+        "'state' is not as long as there are",
+    ),
+    "more runs than values": (
+        _intact_file(colData=r.table({"state": r.run_length(["a"], [6, 6])}, ASSAY_SAMPLES, 12)),
+        "'state' is not as long as there are",
+    ),
     "a sparse matrix that leads out of itself": (
         _with_assay(
             r.sparse(COUNTS.tolist(), (ASSAY_GENES, ASSAY_SAMPLES), i=r.integers([7] * 72))

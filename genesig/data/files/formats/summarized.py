@@ -39,7 +39,7 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
         each other.
     """
     assays = _assays(value)
-    name = _choose_assay(assays, part, file_name, has_default=_is_deseq(value))
+    name = _choose_assay(assays, part, file_name, prefers_counts=_is_deseq(value))
     values, dimnames = _assay_values(assays[name], name, file_name)
     genes = _gene_names(value) or dimnames[0]
     samples = _texts(getattr(_col_data(value), "rownames", None)) or dimnames[1]
@@ -96,22 +96,25 @@ def _assays(value: Any) -> dict[str, Any]:
 
 
 def _choose_assay(
-    assays: dict[str, Any], part: str | None, file_name: str, *, has_default: bool
+    assays: dict[str, Any], part: str | None, file_name: str, *, prefers_counts: bool
 ) -> str:
-    """Return the name of the assay to read; raise an error if there are several and no default."""
+    """Return the assay `part`, else the one called counts if `prefers_counts`, else the only one.
+
+    Raises InvalidInput: no assay is called `part`, there is none, or none of several is preferred.
+    """
     if part is not None and part not in assays:
-        advice = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
+        advice = did_you_mean(part, assays) or f" (found: {listing(assays, max_names=9)})"
         raise input_error(
             file_name, f"data.part '{part}' is not one of its assays{advice}", key="data.part"
         )
     if not assays:
         raise input_error(file_name, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
-    default_name = COUNTS_ASSAY if has_default and COUNTS_ASSAY in assays else None
+    default_name = COUNTS_ASSAY if prefers_counts and COUNTS_ASSAY in assays else None
     if (name := part or default_name or (next(iter(assays)) if len(assays) == 1 else None)) is None:
         raise input_error(
             file_name,
-            f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by data.part, from a "
-            "file of this object alone",
+            f"holds {len(assays)} assays: {listing(assays, max_names=9)}; choose one by data.part, "
+            "from a file without other objects",
             key="data.part",
         )
     return name
@@ -212,17 +215,22 @@ def _text_table(table: Any, names: Sequence[str] | None, index: str, file_name: 
 
 
 def _column_cells(column: Any, max_cells: int) -> list[Any] | None:
-    """Return the cells of a vector, factor or run-length encoded column; None for others.
+    """Return the cells of a vector, factor or run-length encoded column; None for other columns.
 
-    No cells are returned if the runs are longer together than `max_cells`: a damaged file can
-    promise any length.
+    [] is returned for runs of a damaged file: negative lengths, not one length for each value, or
+    more than `max_cells` cells together.
     """
     if hasattr(column, "lengths") and hasattr(column, "values"):
-        cells = _column_cells(column.values, max_cells)
-        lengths = np.ravel(column.lengths)
-        if cells is None or len(cells) != len(lengths) or (lengths < 0).any():
+        value_of_run = _column_cells(column.values, max_cells)
+        if value_of_run is None:
             return None
-        runs = zip(cells, lengths if lengths.sum() <= max_cells else (), strict=False)
+        lengths = np.ravel(column.lengths)
+        is_damaged = len(value_of_run) != len(lengths) or (lengths < 0).any()
+        if is_damaged or lengths.sum() > max_cells:
+            return []
+        runs = zip(value_of_run, lengths, strict=True)
         return [cell for cell, n_times in runs for _ in range(n_times)]
-    values = column if type(column).__name__ == "Categorical" else getattr(column, "values", column)
+    # The reader of R files returns a factor as a Categorical of pandas, a vector as an array, and a
+    # vector with names as a DataArray of xarray, whose array is its attribute `values`.
+    values = getattr(column, "values", column)
     return list(values.tolist()) if getattr(values, "ndim", 0) == 1 else None
