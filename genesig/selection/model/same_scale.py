@@ -260,6 +260,7 @@ MIN_TRAINING_AGREEMENT = 0.5
 """Rank agreement of training samples, below which it does not reveal exchanged gene ids."""
 MIN_TRAINING_COHERENCE = 0.05
 """Coherence of training samples, below which it does not reveal exchanged gene ids."""
+MIN_SUM_OF_SQUARES = MIN_SPREAD  # smallest divisor of a share of squares, so that none is 0
 MAX_ABS_Z = 4.0  # standardised values are clipped to this
 MIN_SPREAD_SAMPLES = 8  # new samples from which on their spread and their axes are checked
 MIN_UNIFORM_SAMPLES = 10
@@ -321,7 +322,18 @@ def axes_of(Z: Array) -> Array:
 def coherence(Z: Array, axes: Array) -> float:
     """Return the share of the variance of samples along orthonormal axes V, |ZV'|²/|Z|²."""
     Z = Z - Z.mean(axis=0)
-    return float(np.sum((Z @ axes.T) ** 2) / max(float(np.sum(Z**2)), MIN_SPREAD))
+    return float(np.sum((Z @ axes.T) ** 2) / max(float(np.sum(Z**2)), MIN_SUM_OF_SQUARES))
+
+
+def axes_of_genes(axes: Array, is_complete: Array) -> Array:
+    """Return orthonormal axes (at most `N_AXES`, genes) of some genes, (n_genes,) bool.
+
+    The parts of orthonormal axes on fewer genes are shorter than 1 and not orthogonal, so that the
+    shares of `coherence` would fall with the number of genes.
+    """
+    from scipy.linalg import orth
+
+    return axes if is_complete.all() else np.asarray(orth(axes[:, is_complete].T).T)
 
 
 def rank_agreement(X: Array, means: Array) -> Array:
@@ -389,7 +401,7 @@ def _joint_faults(compared: ComparedValues) -> Iterator[str]:
             f"as much over the samples as in training; {SCALE_ADVICE}"
         )
     if panel["coherence"] >= MIN_TRAINING_COHERENCE:
-        share = coherence(Z, np.asarray(panel["axes"])[:, is_complete])
+        share = coherence(Z, axes_of_genes(np.asarray(panel["axes"]), is_complete))
         if share < MIN_COHERENCE_SHARE * panel["coherence"]:
             yield (
                 f"{100 * share:.0f} % of the variance of the genes {OF_PANEL} lies where "

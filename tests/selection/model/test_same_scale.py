@@ -25,8 +25,10 @@ from genesig.selection.model.same_scale import (
     ComparedValues,
     describe_scale_fault,
     find_odd_samples,
+    panel_doubts,
     rank_agreement,
     sample_profile,
+    training_panel,
     training_scale,
 )
 
@@ -260,6 +262,29 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
         names = [f"g{k}" for k in range(20)]
         scale = training_scale(X, rng.normal(size=60), names)
         assert fault(X, scale) is None
+
+
+@pytest.mark.parametrize("n_measured", [30, 60, 150, 299])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_coherence_of_fewer_genes_reveals_only_exchanged_genes(
+    n_measured: int, *, exchanged: bool
+) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        axes = rng.normal(size=(3, 300))
+        # Genes of one mean, so that their order does not reveal the exchange.
+        training, X = (
+            7 + 0.7 * rng.normal(size=(n, 3)) @ axes + rng.normal(size=(n, 300)) for n in (60, 24)
+        )
+        genes = [f"g{k}" for k in range(300)]
+        panel = training_panel(training, both(60), genes)
+        measured = np.zeros(X.shape, dtype=bool)
+        measured[:, rng.choice(300, n_measured, replace=False)] = True
+        if exchanged:
+            X[:, measured[0]] = rng.permutation(X[:, measured[0]], axis=1)
+        compared = ComparedValues(X, measured, [f"s{k}" for k in range(24)], panel)
+        doubts = [text for _, text in panel_doubts(compared) if "of the variance" in text]
+        assert bool(doubts) == exchanged
 
 
 def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> None:
