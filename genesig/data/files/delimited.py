@@ -608,5 +608,8 @@ def _n_fields(line: str, delimiter: str, file_name: str) -> int:
 
 
 def _has_quoted_cells(line: str) -> bool:
-    """Tell whether a line has quotes elsewhere than around its first cell."""
+    """Tell whether a line has quotes elsewhere than around its first cell.
+
+    `end_of_quoted_name` is 0 if that has none around it, so that the whole line is searched.
+    """
     return line.find('"', end_of_quoted_name(line)) >= 0

@@ -95,7 +95,7 @@ def leave_out_non_genes(
     annotation = annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
     kind_of_column = _named_columns(matrix, surroundings)
-    kind_of_column |= _columns_of_sheet(matrix, samples, surroundings, kind_of_column)
+    kind_of_column |= _sample_table_columns(matrix, samples, surroundings, kind_of_column)
     if TOTALS.name not in surroundings.kept_kinds:
         kind_of_column |= dict.fromkeys(
             _total_columns(matrix, samples, kind_of_column, surroundings), TOTALS
@@ -212,14 +212,16 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
     }
 
 
-def _columns_of_sheet(
+def _sample_table_columns(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> dict[int, NonGeneKind]:
     """Return column -> kind of each unclassified column that describes the samples.
 
-    These are columns with a name or the values of a column of the sample table, columns of words,
-    row numbers, and clinical whole numbers. If they are more than half of the columns, they are
-    genes.
+    These are row numbers, columns of words, clinical whole numbers, and the columns of
+    `_columns_in_table`. {} if they are more than half of the unclassified columns, as genes are.
+
+    `WORD_ROWS` and `CLINICAL_ROWS` are kinds of columns here, as samples are the rows of a matrix;
+    their names speak of a file, which mostly has genes in rows.
     """
     if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return {}
@@ -228,6 +230,7 @@ def _columns_of_sheet(
         k for k, name in enumerate(matrix.columns) if k not in classified and name not in genes
     }
     table = surroundings.table
+    # `as_read` makes names equal that differ in case or blanks only.
     headers = set() if table is None else {as_read(str(name)) for name in table.columns}
     kind_of_column = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of_column |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)

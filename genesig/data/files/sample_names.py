@@ -200,7 +200,10 @@ def _no_such_column(column: str, headers: Sequence[str], sample_file: str) -> st
     if column in headers:
         repeated = f"{SAMPLE_NAMES_SETTING}: column '{column}' occurs more than once"
         return f"{repeated}; give each its own name"
-    advice = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
+    advice = (
+        did_you_mean(column, headers)
+        or f" (columns: {listing(filter(None, headers), max_names=12)})"
+    )
     return f"{SAMPLE_NAMES_SETTING} '{column}' is not a column of {sample_file}{advice}"
 
 
@@ -232,11 +235,17 @@ def _exact_names(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
 
 
 def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return row -> the one name of the matrix that is a word, or a file in a word, of the cell."""
+    """Return row -> the name of the matrix among the words of the cell, if there is just one.
+
+    A word may be the path of the sample's file. Words are split at _, - and . only if no whole word
+    is a name.
+    """
     names: dict[int, str] = {}
     for row, cell in enumerate(cells):
         words = BETWEEN_WORDS.split(cell)
+        # A path, which blanks alone end, of a counter's file: S01/quant.sf or S01.htseq.counts.txt.
         words += [name_of_sample(word) for word in cell.split() if "." in word]
+        # A path of any other file: runs/S01.fastq.gz.
         words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
         found_names = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
         if len(found_names) == 1:

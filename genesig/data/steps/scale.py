@@ -87,7 +87,10 @@ class Sizes(NamedTuple):
 
 
 def sizes(X: Array) -> Sizes:
-    """Return smallest value, 99th percentile and largest value of an array with a finite value."""
+    """Return the smallest value, the 99th percentile and the largest value of an array.
+
+    Missing values do not count; at least one value must be finite.
+    """
     X = X[np.isfinite(X)]
     return Sizes(float(X.min()), float(np.percentile(X, 99)), float(X.max()))
 
@@ -329,8 +332,9 @@ def _clipped_genes(X: Array) -> tuple[Array, bool]:
 def missing_codes(X: Array) -> tuple[float, ...]:
     """Return the numbers that stand for a missing value in X: -9, -99, -999, ...
 
-    A number is a code if all negative values are codes, or if it occurs ten times and ten times as
-    often as any other within 3 and a tenth of it: in differences of intensities -999 is rare.
+    A number of `MISSING_CODES` is a code if X has no negative values but these. Otherwise it must
+    occur at least ten times, and ten times as often as any other negative value at a distance of at
+    most 3 + |code|/10: among differences of intensities -999 is a value like its neighbours.
     """
     negative = X[X < 0]
     codes = [code for code in MISSING_CODES if (negative == code).any()]

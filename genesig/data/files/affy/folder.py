@@ -125,7 +125,10 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
 
 
 def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
-    """Return the files of a folder with one of these endings, sorted."""
+    """Return the files of a folder with one of these endings, sorted.
+
+    suffixes: as `suffix_of` gives them, in lower case and without ``.gz``.
+    """
     if not Path(folder).is_dir():
         raise input_error(folder, "is no folder; name the one of the CEL files")
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
