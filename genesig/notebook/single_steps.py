@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLACEHOLDER_KEYS = {"expression": "-", "samples": "-", "label": "-"}
+"""Required keys of a config; its check reads no files, so that their values do not matter."""
 
 
 def example(name: str) -> Path:
@@ -210,13 +210,16 @@ def normalise(
             "steps", "are no list of names or dicts; write them as ['log2', 'centre']"
         )
     step_dicts = [{"step": step} if isinstance(step, str) else dict(step) for step in steps]
+    # All steps are those of `normalise.folds`, which alone may learn from training samples.
     raw_config = {**PLACEHOLDER_KEYS, "normalise": {"samples": [], "folds": step_dicts}}
     resolved_steps = resolve_config(raw_config, load_schema(), "genesig.normalise")["normalise"][
         "folds"
     ]
     var = data.var if "symbol" in data.var else data.var.assign(symbol=data.var_names)
-    design = Design("", "regression", None, None, None, batch)
-    dataset = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
+    design = Design(label="", task="regression", classes=None, group=None, pair=None, batch=batch)
+    dataset = Dataset(
+        X=dense(data.X, "the AnnData"), obs=data.obs, var=var, design=design, provenance={}
+    )
     _check_scale_of_steps(dataset, resolved_steps)
     rows = slice(None) if train is None else train
     try:
@@ -232,7 +235,7 @@ def normalise(
     train_rows = dataset.rows(list(train_names))
     fitted = fit_steps(
         dataset.X[train_rows],
-        bind_steps(resolved_steps, replace(dataset)),
+        bind_steps(resolved_steps, dataset),
         dataset.obs.iloc[train_rows],
     )
     return anndata.AnnData(
