@@ -16,9 +16,9 @@ NOT_COMPUTED = -1  # number of iterations of a fit after the end of its row
 class Path:
     """Minimisers for k training sets at m pairs (tau, mu) each."""
 
-    shape: tuple[int, int]  # (k, m)
-    # (k * m + 1,) the coefficients of fit (k, m) are ``slice(indptr[k * M + m], indptr[k * M + m +
-    # 1])``
+    shape: tuple[int, int]  # (K, M) numbers of training sets and of points, (k, m) below
+    # (K M + 1,) the coefficients of training set k at point m, both counted from 0, are
+    # ``slice(indptr[k M + m], indptr[k M + m + 1])``
     indptr: Array
     indices: Array  # (nnz,) features of the non-zero coefficients, ascending in each fit
     values: Array  # (nnz,) or (nnz, T) coefficients on the standardised scale
@@ -87,7 +87,7 @@ class Path:
         )
 
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
-        """Return (indices, values) of the non-zero coefficients of one fit."""
+        """Return (indices, values) of the non-zero coefficients of training set k at point m."""
         entries = row_entries(self.indptr, k * self.shape[1] + m)
         return self.indices[entries], self.values[entries]
 

@@ -50,7 +50,10 @@ def fill_genes(data: LossData, i: int, genes: Array, Z: Array) -> None:
 
 @jit_inline
 def equal_list(lists: GeneLists, first_list: int, number: int) -> int:
-    """Return the first list from `first_list` on with the genes of list `number`; else `number`."""
+    """Return the first list from `first_list` on with the genes of list `number`, in its order.
+
+    It is `number` itself if no earlier list has them. Lists are numbered as in `GeneLists.start`.
+    """
     begin = lists.start[number]
     length = lists.start[number + 1] - begin
     for earlier in range(first_list, number):

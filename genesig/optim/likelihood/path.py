@@ -278,7 +278,7 @@ class LossTrainingSets(Protocol):
 
     @property
     def sets(self) -> TrainingSets:
-        """Return the features."""
+        """Return the features, scales and rows of the same k training sets."""
 
     @property
     def start(self) -> PathState:
@@ -316,8 +316,8 @@ def likelihood_path(
     tolerance: largest duality gap, relative to the sets' deviance, at which a fit counts as
         converged.
     longest, optional: a row ends before its first fit of more features than this.
-    groups (k,) int, optional: rows of one group stand together: when one ends, the others go no
-        further than there.
+    groups (k,) int, optional: equal numbers must stand together. When a row of a group ends, the
+        others go no further than there.
 
     Returns path: coefficients on the standardised scale; column_coefs (k, m, c): coefficients of
     the columns; NaN where the row had ended.
@@ -426,7 +426,10 @@ class _Tile:
         results: _PathResults,
         groups: Array,
     ) -> None:
-        """Fit the points of these training sets, in groups (T,), and store them in `results`."""
+        """Fit the points of these training sets, and store them in `results`.
+
+        tau, mu (k, m): of all training sets; groups (T,): of those of the tile alone.
+        """
         is_going = np.ones(len(self.last_tau), dtype=bool)
         sizes = np.zeros(len(self.last_tau), dtype=np.int64)
         for m in range(tau.shape[1]):

@@ -324,9 +324,9 @@ def solve_level(solvers: list[WorkingSetSolver]) -> None:
 
 
 def _stacked_alphas(solvers: list[WorkingSetSolver]) -> Array:
-    """Return the alphas of all solvers, (P, n, T), T the largest number of responses of a solver.
+    """Return the alphas (P, N, T) of P solvers, T the largest number of columns of a response.
 
-    A solver with fewer responses has columns of 0 behind its own, which add nothing to norms.
+    A response of fewer columns gets columns of 0 behind its own, which add nothing to norms.
     """
     alphas = np.zeros(
         (len(solvers), len(solvers[0].alpha), max(solver.alpha.shape[1] for solver in solvers))
