@@ -180,8 +180,11 @@ CHROMOSOME_GAP = 0.004  # between two chromosomes, as a share of the width
 MIN_NAME_ROOM = 0.022  # for the name of a chromosome, as a share of the width
 
 
-def draw_genome(record: GenomeRecord, threshold: float) -> Figure:
-    """Draw the contribution of genes to the final model, and below the CV frequency."""
+def draw_genome(record: GenomeRecord, frequency_threshold: float) -> Figure:
+    """Draw `Place.size` of genes, called contribution, and below the CV frequency and its threshold.
+
+    The page names a gene at the pointer, see `name_points`.
+    """
     figure, axes = new_figure(PAGE_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[1.4, 1], gap=0.02)
     contribution_axes, frequency_axes = axes[:, 0]
     starts, width = chromosome_starts(record["chromosomes"])
@@ -201,11 +204,11 @@ def draw_genome(record: GenomeRecord, threshold: float) -> Figure:
     contribution_axes.tick_params(axis="x", length=0)
     _label_stretches(contribution_axes, record, starts, size)
     frequency_axes.vlines(x, 0, frequency, color=GENESIG_COLOUR, lw=1.2)
-    reference_line(frequency_axes, y=threshold)
+    reference_line(frequency_axes, y=frequency_threshold)
     frequency_axes.text(
         1.005,
-        threshold,
-        percent(threshold),
+        frequency_threshold,
+        percent(frequency_threshold),
         color=MUTED,
         fontsize=8,
         va="center",

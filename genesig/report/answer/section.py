@@ -313,7 +313,10 @@ def _lollipops(data: Study) -> list[figures.Lollipop]:
 
 
 def _colour_words(data: Study, colours: Collection[str]) -> str:
-    """Return the sentence on what these colours of genes mean: a class, or a direction."""
+    """Return the sentence that explains the colours of `_lollipops`: a class, or a direction.
+
+    colours: those in the figure, of which alone the sentence speaks; '' if all genes are grey.
+    """
     classes = data["study"]["classes"]
     if classes is not None and len(classes) > len(COLOUR_NAMES):
         return "Colour: the class for which the weight of the gene is largest."

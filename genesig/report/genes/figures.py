@@ -320,6 +320,7 @@ def _annotation_bars(data: Genes) -> Any:
     if not study["classes"]:
         yield "held-out prediction", _colour_scale(score)
         return
+    # The sign of a score has a meaning, so its colours have their middle at 0; a number has none.
     largest_score = max(float(np.nanmax(np.abs(score), initial=0.0)), 1e-12)
     colours = diverging()(np.nan_to_num(score / largest_score) / 2 + 0.5)
     colours[np.isnan(score)] = to_rgba(RULE)

@@ -93,19 +93,22 @@ def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullE
 
 def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     """Return the held-out scores of each sample from the chosen lists, with ROC and confusion."""
-    table = predictions[at_mu(predictions, None)]
+    table = predictions[at_mu(predictions, None)]  # rows of the chosen lists
     classes = dataset.design.classes
     if classes is not None and len(classes) > 2:
         return _held_out_of_several_classes(dataset, table, classes)
+    # ±1 of two classes, else the number, of survival the time
     response_of_sample = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
     has_classes = classes is not None
-    is_fitted = MEASURES[dataset.design.kind].fitted
+    score_estimates_outcome = MEASURES[dataset.design.kind].fitted
     samples = [
         _held_out_sample(name, rows, response_of_sample, classes)
         | _held_out_probabilities(rows, classes)
         for name, rows in _tables_by_sample(dataset, table)
     ]
-    if not (has_classes or is_fitted):  # survival: the score is no estimate of the label
+    if not (
+        has_classes or score_estimates_outcome
+    ):  # survival: the score is no estimate of the label
         label_of_sample = dict(
             zip(dataset.samples, dataset.kind.label_cells(dataset.obs, dataset.design), strict=True)
         )
@@ -121,7 +124,7 @@ def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
         else None,
         "confusion": _confusion_matrix(table, response_of_sample) if has_classes else None,
         "rejection": _rejection_regions(samples, classes) if classes is not None else None,
-        "fit": _fit_of_scores(samples) if is_fitted else None,
+        "fit": _fit_of_scores(samples) if score_estimates_outcome else None,
     }
 
 
