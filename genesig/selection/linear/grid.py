@@ -115,17 +115,20 @@ def calibration_lines(
     calibrate = FITTINGS[training_sets[0].kind].calibrate
     if calibrate is None:
         return NO_LINES
-    lines = [
+    shrunken_lines = [
         None if scores is None else calibrate(training_set, scores)
         for training_set, scores in zip(training_sets, crossfitted_scores, strict=True)
     ]
-    n_parameters = next((len(line.line) for line in lines if line is not None), None)
+    n_parameters = next(
+        (len(shrunken.line) for shrunken in shrunken_lines if shrunken is not None), None
+    )
     if n_parameters is None:
         return NO_LINES
     missing = ShrunkenLine(np.full(n_parameters, np.nan), np.nan)
-    complete = [missing if line is None else line for line in lines]
+    complete = [missing if shrunken is None else shrunken for shrunken in shrunken_lines]
     return CalibrationLines(
-        np.stack([line.line for line in complete]), np.array([line.shrinkage for line in complete])
+        np.stack([shrunken.line for shrunken in complete]),
+        np.array([shrunken.shrinkage for shrunken in complete]),
     )
 
 

@@ -311,7 +311,9 @@ def _null_training_sets(
 ) -> list[TrainingSet]:
     """Return a training set of each permutation, at one of the splits in turn; none without splits.
 
-    Halves stay with the samples, so those of a split are drawn once for all its permutations.
+    They are in ascending order of the permutation. Stage `CHANCE` makes these permutations others
+    than those of the permutation test with the same numbers. Halves stay with the samples, so those
+    of a split are drawn once for all its permutations.
     """
     training_sets: list[TrainingSet] = []
     for split_number, split in enumerate(training_splits):

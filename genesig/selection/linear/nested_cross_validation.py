@@ -288,6 +288,7 @@ def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettin
     kind = FITTINGS[training_sets[0].kind]
     crossfitted_scores = [choice.crossfitted_scores for choice in choices]
     calibration = calibration_lines(training_sets, crossfitted_scores)
+    # Before the held-out scores, which are those of the models that predict.
     models, threshold = kind.decide(models, [choice.threshold for choice in choices])
     held_out_scores = [
         _held_out_scores(outer.X, training_set, models, fit)
@@ -316,6 +317,7 @@ def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettin
         intercept=models.intercept,
         gap=models.gap,
         test_indptr=np.cumsum([0, *(len(training_set.test) for training_set in training_sets)]),
+        # rows of the labels of the test samples: a permutation moves only the rows of X
         test_rows=np.concatenate([training_set.label_rows for training_set in training_sets]),
         scores=np.concatenate(held_out_scores),
         covariates=(

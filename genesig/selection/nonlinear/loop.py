@@ -320,11 +320,15 @@ def _fit_final(
 
 
 def _test_scores(kernel_data: KernelData, fit: PathFit | None, X: Array) -> Array:
-    """Return the scores of test rows; the training mean without a model."""
+    """Return the scores of test rows; the training mean without a model.
+
+    The path of the final fit ends at the chosen tau: its last solution is the model.
+    """
     if fit is None or not fit.path.solutions:
         return np.full(len(X), kernel_data.y.mean())
     last_step = len(fit.path.solutions) - 1
-    return np.asarray(fit.predict(last_step, X[:, kernel_data.genes])[0])
+    by_ridge = fit.predict(last_step, X[:, kernel_data.genes])  # (1, n_test): at most one ridge
+    return np.asarray(by_ridge[0])
 
 
 def _fit_fields(
