@@ -181,7 +181,7 @@ MIN_NAME_ROOM = 0.022  # for the name of a chromosome, as a share of the width
 
 
 def draw_genome(record: GenomeRecord, frequency_threshold: float) -> Figure:
-    """Draw `Place.size` of genes, called contribution, and below the CV frequency and its threshold.
+    """Draw `Place.size` of genes, called contribution, and below the CV frequency with its bound.
 
     The page names a gene at the pointer, see `name_points`.
     """
