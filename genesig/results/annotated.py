@@ -61,15 +61,19 @@ def checked_file(source: BytesIO | Path, location: str) -> Iterator[h5py.File]:
 
     import h5py
 
+    is_checked = False
     try:
         with warnings.catch_warnings():  # of old versions and of names that occur twice
             warnings.simplefilter("ignore")
             with h5py.File(source, "r") as file:
                 _check(file, location)
+                is_checked = True
                 yield file
     except InvalidInput:
         raise
     except Exception as error:  # h5py and anndata raise what they like for a damaged file
+        if isinstance(error, TypeError) and not is_checked:  # a fault of the check, not of the file
+            raise
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise input_error(
             location,
@@ -151,8 +155,9 @@ def _check(file: h5py.File, location: str) -> None:
             dense_size += _check_sparse(node, location) if _is_sparse(node) else 0
             _check_frame(node, location)
         else:
-            # A chunk is unpacked whole, however little of it belongs to the array.
-            stored_size += max(node.size, prod(node.chunks or ())) * node.dtype.itemsize
+            # A chunk is unpacked whole, however little of it belongs to the array; a null array,
+            # as scanpy's log1p leaves in uns, has no size.
+            stored_size += max(node.size or 0, prod(node.chunks or ())) * node.dtype.itemsize
             if node.external or node.is_virtual:
                 raise input_error(
                     f"{location}, {node.name}", f"lies in another file; {REWRITE_ADVICE}"
@@ -220,7 +225,7 @@ def _check_frame(group: h5py.Group, location: str) -> None:
         return
     index_arrays = _value_arrays(group.get(_attribute_text(group, "_index")))
     row_shape = index_arrays[0].shape if index_arrays else None
-    columns = list(group.attrs.get("column-order", ()))
+    columns = list(np.ravel(group.attrs.get("column-order", ())))
     if row_shape is not None and max(row_shape, default=0) > MAX_ROWS:
         message = (
             f"has {row_shape[0]} rows, and at most {MAX_ROWS} are read; keep those of the study"

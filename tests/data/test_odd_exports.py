@@ -481,3 +481,17 @@ def test_long_table_of_replicates_is_named(capsys: TEXT) -> None:
     for code, output in (_init(capsys), _validate(capsys)):
         assert (code, output.count("error:")) == (1, 1)
         assert "(column 'Sample Name') and a gene ('Target Name') with its value ('CT')" in output
+
+
+def test_h5ad_after_log1p_of_scanpy_is_read(capsys: TEXT) -> None:
+    import anndata
+    import pandas as pd
+
+    table = pd.DataFrame({"group": CLASS_OF_SAMPLE}, index=SAMPLE_NAMES)
+    genes = pd.DataFrame(index=GENE_NAMES)
+    data = anndata.AnnData(np.array(_logged()).T, obs=table, var=genes)
+    data.uns["log1p"] = {"base": None}
+    data.write_h5ad("e.h5ad")
+    code = main(["init", "new", "-e", "e.h5ad"])
+    output = "".join(capsys.readouterr())
+    assert code == 0, output
