@@ -212,36 +212,37 @@ def overlooked_differences(groups: Iterable[Sequence[str]]) -> str:
     return ", ".join(differences) or "characters that look alike"
 
 
-def is_misspelt(word: str, other_word: str) -> bool:
-    """Tell whether two words may be one word with a letter too many, too few or changed.
+def is_misspelt(name: str, other_name: str) -> bool:
+    """Tell whether two names may be one name with a letter too many, too few or changed.
 
-    Words have at least four letters. A changed first letter does not count ("a" is a negation), nor
-    a changed last letter or a Roman numeral, which make other names ("LumA", "stage II").
+    Names have at least four characters. An added, missing or changed first letter does not count
+    ("a" is a negation), nor a changed last letter ("LumA", "LumB"); an added or missing last letter
+    does. Names that end in a Roman numeral are different names ("stage II").
     """
-    short_word, long_word = sorted((as_read(word), as_read(other_word)), key=len)
-    last_words = {word.split()[-1] for word in (short_word, long_word) if word}
-    if len(short_word) < 4 or any(set(word) <= set("ivx") for word in last_words):
+    short_name, long_name = sorted((as_read(name), as_read(other_name)), key=len)
+    last_words = {text.split()[-1] for text in (short_name, long_name) if text}
+    if len(short_name) < 4 or any(set(numeral) <= set("ivx") for numeral in last_words):
         return False
-    if len(short_word) == len(long_word):
+    if len(short_name) == len(long_name):
         differing = [
             position
-            for position in range(len(long_word))
-            if short_word[position] != long_word[position]
+            for position in range(len(long_name))
+            if short_name[position] != long_name[position]
         ]
-        changed_letters = [short_word[position] for position in differing] + [
-            long_word[position] for position in differing
+        changed_letters = [short_name[position] for position in differing] + [
+            long_name[position] for position in differing
         ]
         return (
             len(differing) == 1
-            and 0 < differing[0] < len(long_word) - 1
+            and 0 < differing[0] < len(long_name) - 1
             and all(map(str.isalpha, changed_letters))
         )
     shortened = (
-        long_word[:position] + long_word[position + 1 :]
-        for position in range(1, len(long_word))
-        if long_word[position].isalpha()
+        long_name[:position] + long_name[position + 1 :]
+        for position in range(1, len(long_name))
+        if long_name[position].isalpha()
     )
-    return len(long_word) == len(short_word) + 1 and short_word in shortened
+    return len(long_name) == len(short_name) + 1 and short_name in shortened
 
 
 def as_read(name: str) -> str:

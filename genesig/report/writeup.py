@@ -53,7 +53,7 @@ def _objective(data: Writeup) -> str:
 
 
 def _preparation(data: Writeup) -> str:
-    """Return the steps of normalisation."""
+    """Return the steps of normalisation: of each sample, then those fitted to training samples."""
     steps = data["config"]["normalise"]
     names = [step["step"] for key in ("samples", "folds") for step in steps[key]]
     return f"steps: {', '.join(map(clean, names)) or 'none'}; sample quality in the supplement"

@@ -66,7 +66,7 @@ def checked_file(source: BytesIO | Path, location: str) -> Iterator[h5py.File]:
         with warnings.catch_warnings():  # of old versions and of names that occur twice
             warnings.simplefilter("ignore")
             with h5py.File(source, "r") as file:
-                _check(file, location)
+                _check_contents(file, location)
                 is_checked = True
                 yield file
     except InvalidInput:
@@ -145,8 +145,12 @@ def dense(values: Any, location: str) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def _check(file: h5py.File, location: str) -> None:
-    """Raise if an array is external, too large, complex, or sparse with contradictory parts."""
+def _check_contents(file: h5py.File, location: str) -> None:
+    """Raise InvalidInput if a part of a file is linked or damaged, or if the file is too large.
+
+    Arrays must be in this file and real, sparse parts and table columns must agree, and the text
+    must not be longer than the file.
+    """
     import h5py
 
     dense_size = stored_size = 0
@@ -165,8 +169,10 @@ def _check(file: h5py.File, location: str) -> None:
             if node.dtype.kind == "c":
                 message = "holds complex numbers; write real ones, or take it out"
                 raise input_error(f"{location}, {node.name}", message)
-        check_size(location, stored_size, file.id.get_filesize(), READING_COPIES)
-        check_size(location, dense_size, dense_size, READING_COPIES)
+        file_size = file.id.get_filesize()
+        check_size(location, stored_size, file_size, bytes_per_text_byte=READING_COPIES)
+        # Sparse matrices may have few entries, so memory alone limits their dense size.
+        check_size(location, dense_size, dense_size, bytes_per_text_byte=READING_COPIES)
     _check_texts(file, location)
 
 
@@ -202,6 +208,7 @@ def _walk_nodes(group: h5py.Group, location: str) -> Iterator[h5py.Group | h5py.
     pending: list[h5py.Group | h5py.Dataset] = [group]
     while pending:
         node = pending.pop()
+        # h5py hashes an id by the address of its object, which several hard links may share.
         if hash(node.id) in visited:
             continue
         visited.add(hash(node.id))
@@ -284,8 +291,9 @@ def _check_sparse(group: h5py.Group, location: str) -> int:
         )
     size = int(shape[0]) * int(shape[1]) * 8
     stored = sum(stored_part.size * stored_part.dtype.itemsize for stored_part in parts)
-    check_size(group_location, stored, group.file.id.get_filesize(), READING_COPIES)
-    check_size(group_location, size, size, READING_COPIES)
+    file_size = group.file.id.get_filesize()
+    check_size(group_location, stored, file_size, bytes_per_text_byte=READING_COPIES)
+    check_size(group_location, size, size, bytes_per_text_byte=READING_COPIES)
     major, minor = shape if orientation == "csr" else shape[::-1]
     if fault := _index_fault(data, indices, indptr, int(major), int(minor)):
         raise input_error(group_location, f"{fault}; the file is damaged, {REWRITE_ADVICE}")

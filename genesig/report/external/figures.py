@@ -187,20 +187,24 @@ def draw_observed(cohort: CohortRecord, label: str) -> Figure:
 
 
 def draw_shift(cohort: CohortRecord) -> Figure:
-    """Draw a histogram of the shifts of all genes, with a tick for each gene of the model."""
+    """Draw a histogram of the shifts of all genes, with a line for each gene of the model.
+
+    Bars are the shifts as measured; with ComBat a line shows them as the model scored them.
+    """
     figure, ax = new_figure(HALF_WIDTH, 3.9)
     shifts = cohort["shift"]
     edges = np.array(shifts["edges"], dtype=float)
+    # `by_chance` is the standard error of a shift without a difference: 95% are in the band.
     band = 1.96 * shifts["by_chance"]
     ax.axvspan(-band, band, color=GREY, alpha=0.25, lw=0)
     counts = np.array(shifts["measured"]["counts"], dtype=float)
     ax.stairs(counts, edges, fill=True, color=GREY, alpha=0.8)
     top = counts.max(initial=1.0)
     if cohort["combat"]:
-        after = np.array(shifts["scored"]["counts"], dtype=float)
-        ax.stairs(
-            after * top / max(after.max(initial=1.0), top), edges, color=GENESIG_COLOUR, lw=1.6
-        )
+        scored_counts = np.array(shifts["scored"]["counts"], dtype=float)
+        # Lowered to the height of the bars if it exceeds them: names stand above.
+        scored_top = max(scored_counts.max(initial=1.0), top)
+        ax.stairs(scored_counts * top / scored_top, edges, color=GENESIG_COLOUR, lw=1.6)
     shifted_genes = sorted(
         (gene for gene in cohort["genes"] if gene["shift"] is not None),
         key=lambda gene: -abs(gene["weight"]),

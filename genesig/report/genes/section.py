@@ -86,7 +86,11 @@ def _class_weight_columns(data: Genes) -> list[str]:
 
 
 def _signature_paragraphs(data: Genes) -> list[str]:
-    """Return the paragraphs above the table of the signature."""
+    """Return the paragraphs above the table of the signature.
+
+    Its size counts the genes of the final model and the FDR-selected ones. The evidence is None if
+    ``signature.permutations`` is 0.
+    """
     if not data["answer"]["size"]:
         return ["The signature is empty: the final model selected no gene."]
     if data["answer"]["evidence"]:

@@ -133,8 +133,8 @@ def merge(root: ET.Element) -> None:
 
 
 def _attributes_without_path(element: ET.Element) -> tuple[tuple[str, str], ...]:
-    """Return the attributes that decide how a path looks, without its coordinates."""
-    return tuple(sorted((k, v) for k, v in element.attrib.items() if k != "d"))
+    """Return name and value of all attributes but the path ``d``, sorted so that they compare."""
+    return tuple(sorted((name, value) for name, value in element.attrib.items() if name != "d"))
 
 
 def _is_line(element: ET.Element) -> bool:

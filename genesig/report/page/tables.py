@@ -141,7 +141,7 @@ class Column:
 def study_column(name: str, rows: Sequence[Sequence[Any]], position: int) -> Column:
     """Return the heading of a column whose name depends on the study: class weights, or words."""
     if all(isinstance(row[position], float | int | None) for row in rows):
-        return Column(f"Weight, {clean(name.removeprefix('coef '))}", "signed")
+        return Column(f"Weight, {clean(name)}", "signed")
     return Column(clean(name), "text")
 
 

@@ -48,7 +48,10 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
-    """Round to decimals; write a number that would become 0 with two significant digits."""
+    """Return a number with `digits` decimals, or with two significant digits if it would become 0.
+
+    `ABSENT` for None, NaN and infinity.
+    """
     if value is None or not math.isfinite(value):
         return ABSENT
     if value and abs(value) < 0.5 * 10**-digits:

@@ -192,11 +192,11 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
             )
 
 
-def _thin_positions(positions: Sequence[int], min_distance: int) -> list[int]:
-    """Return the positions whose names do not overlap."""
+def _thin_positions(positions: Sequence[int], name_width: int) -> list[int]:
+    """Return some of ascending positions, each more than `name_width` beyond the one before."""
     separated: list[int] = []
     for position in positions:
-        if not separated or position - separated[-1] > min_distance:
+        if not separated or position - separated[-1] > name_width:
             separated.append(position)
     return separated
 

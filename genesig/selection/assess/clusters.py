@@ -54,7 +54,10 @@ UNKNOWN_SPREAD = Spread(np.nan, 0.0)
 
 
 def group_numbers(groups: Sequence[str] | Array | None) -> Array | None:
-    """Return the number of each sample's group (n,), or None if every sample has its own group."""
+    """Return the index of each sample's group (n,), from 0; None if no two samples share a group.
+
+    groups (n,): names of the groups; None if there are none.
+    """
     if groups is None:
         return None
     group_names, group = np.unique(np.asarray(groups), return_inverse=True)

@@ -50,13 +50,13 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     """Return null.npz: the nested cross-validation error of every permutation at each mu.
 
     dict: ``permutation`` (B,), ``mu`` (n_mu,), ``error`` (B, n_mu), and ``size`` (B, n_mu), the
-    mean number of selected genes over the splits; NaN if a list was too long to be kept. The last
-    mu, NaN, is the predictive model.
+    mean number of selected genes over the splits; NaN if a list was too long to be kept. If the
+    fits are `Fits.with_chosen`, the last mu, NaN, is the predictive model.
     """
-    numbers, permutation_of_fit = np.unique(permuted.permutation, return_inverse=True)
-    shape = (len(numbers), len(permuted.mu))
-    null = {"permutation": numbers, "mu": permuted.mu}
-    if len(numbers) == 0:
+    permutations, permutation_of_fit = np.unique(permuted.permutation, return_inverse=True)
+    shape = (len(permutations), len(permuted.mu))
+    null = {"permutation": permutations, "mu": permuted.mu}
+    if len(permutations) == 0:
         return {**null, "error": np.empty(shape), "size": np.empty(shape)}
     total_size = np.zeros(shape)
     np.add.at(total_size, permutation_of_fit, permuted.sizes())
@@ -135,10 +135,10 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     import pandas as pd
 
     counts = selection_counts(permuted, len(dataset.genes))
-    numbers, n_fits = np.unique(permuted.permutation, return_counts=True)
+    permutations, n_fits = np.unique(permuted.permutation, return_counts=True)
     n_mu = len(permuted.mu)
     tables = []
-    for column, mu in enumerate(permuted.mu if len(numbers) else []):
+    for column, mu in enumerate(permuted.mu if len(permutations) else []):
         permutation_counts = counts[column::n_mu]
         mean = np.asarray(permutation_counts.sum(axis=0)) / n_fits.sum()
         highest = permutation_counts.max(axis=0).toarray().ravel() / n_fits[0]

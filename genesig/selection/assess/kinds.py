@@ -379,10 +379,14 @@ def _class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 def _score_classes_by_covariates(
     adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
-    """Return margins of the class whose mean score in the inner folds is nearest."""
+    """Return `margins` (n, T) to the mean scores of the classes in the inner folds.
+
+    Without inner folds, the raw scores (n, T).
+    """
     Y = np.tile(y[:, None], is_training.shape[1])
     n_classes = int(y.max()) + 1
     share = shares(Y[:, :1], is_training[:, :1], n_classes, np.square(adjustment.root[:, :1]))
+    # Sets without an inner fold have the shares of the outer training set, set 0, see `coded`.
     columns = coded(Y, np.repeat(share, is_training.shape[1], axis=0))
     f = np.stack([adjustment.covariate_scores(columns[:, :, c]) for c in range(n_classes)], axis=-1)
     if not inner_folds:

@@ -68,14 +68,16 @@ def standardised_shift(means: Array, training_means: Array, training_sds: Array)
     return np.asarray((means - training_means) / scale)
 
 
-def standard_error_of_shift(training: tuple[int, ...], new: tuple[int, ...]) -> float:
+def standard_error_of_shift(training_sizes: tuple[int, ...], new_sizes: tuple[int, ...]) -> float:
     """Return the standard error of a shift between samples of one population.
 
-    √(Σ 1/n_c / k² + the same of the new samples), for the sizes n_c of the k classes whose means
-    are averaged. In units of the training standard deviation, which holds the difference of the
-    classes, too, so that it is rather too large.
+    √(Σ_c 1/n_c / k² + Σ_c 1/m_c / k²) for n_c training and m_c new samples of the k classes whose
+    means are averaged. In units of the training standard deviation; this contains the difference
+    of the classes, too, so that the standard error is rather too large.
     """
-    variances = [sum(1 / n for n in sizes) / len(sizes) ** 2 for sizes in (training, new)]
+    variances = [
+        sum(1 / n for n in sizes) / len(sizes) ** 2 for sizes in (training_sizes, new_sizes)
+    ]
     return float(np.sqrt(sum(variances)))
 
 

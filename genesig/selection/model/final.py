@@ -234,7 +234,12 @@ def _training(
 def _probability_line(
     dataset: Dataset, list_model: _ListModel, shares: Array | None
 ) -> dict[str, Any]:
-    """Return the line of the probabilities, or the slope of the risks, of a list that has one."""
+    """Return the line of the probabilities, or the slope of the risks, of a list that has one.
+
+    shares (T,): class shares of the probabilities; None for survival. Two classes have one
+    intercept, that of the positive class less that of the negative, and several have one each.
+    The shrinkage is that of the slope, see `Fits.shrinkage`.
+    """
     line = list_model.fits.line
     if line is None or not list_model.is_answer or np.isnan(line).any():
         return {}
@@ -243,7 +248,7 @@ def _probability_line(
         if list_model.fits.shrinkage is None
         else {"shrinkage": float(list_model.fits.shrinkage[0])}
     )
-    if shares is None:
+    if shares is None:  # the line of survival, (1, 1), is a slope alone
         return {"risk": {"slope": float(line[0, 0]), **shrinkage}}
     *intercepts, slope = line_for_shares(line[0], class_shares(dataset.response()), shares).tolist()
     intercept = intercepts if len(intercepts) > 2 else intercepts[1] - intercepts[0]

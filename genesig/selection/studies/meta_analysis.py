@@ -358,6 +358,7 @@ def _shrink_variances(spread: Array, residual_degrees: Array) -> tuple[Array, Ar
     shrunk = (prior_degrees * prior_variance + residual_degrees * variances) / (
         prior_degrees + residual_degrees
     )
+    # The prior variance comes from these residuals, so it is no more certain than all together.
     return shrunk, np.minimum(prior_degrees + residual_degrees, residual_degrees.sum())
 
 
