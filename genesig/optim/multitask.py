@@ -20,7 +20,7 @@ from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.refit import ridge_coef, ridge_scores
 from genesig.optim.solution import NOT_COMPUTED, Path
-from genesig.optim.solvers import grid
+from genesig.optim.solvers import broadcast_levels
 from genesig.optim.solvers import path as scalar_path
 from genesig.optim.structured.path import WorkingSetSolver, solve_all
 from genesig.optim.structured.solution import BlockFit
@@ -187,7 +187,7 @@ def joint_path(
             joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
         )
         return replace(scalar, values=scalar.values[:, None])
-    tau, mu = grid(joint.sets, tau, mu)
+    tau, mu = broadcast_levels(joint.sets, tau, mu)
     if not (tau > 0).all():
         raise GenesigError("with several responses tau must be positive")
     gap = np.full(tau.shape, np.nan)

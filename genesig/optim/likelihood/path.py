@@ -30,7 +30,7 @@ from genesig.optim.likelihood.newton import (
     penalty_value,
 )
 from genesig.optim.solution import NOT_COMPUTED, Path, leading_rows
-from genesig.optim.solvers import grid
+from genesig.optim.solvers import broadcast_levels
 from genesig.optim.training import TrainingSets
 
 
@@ -326,7 +326,7 @@ def likelihood_path(
 
     Source: Friedman, Hastie and Tibshirani 2010; the strong rule: Tibshirani et al. 2012.
     """
-    tau, mu = grid(sets.sets, tau, mu)
+    tau, mu = broadcast_levels(sets.sets, tau, mu)
     groups = np.arange(len(tau)) if groups is None else groups
     results = _PathResults.empty(tau.shape, sets.start.a.shape[1])
     for tile in _tiles(groups, sets.sets.X.shape[1]):

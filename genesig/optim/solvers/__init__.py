@@ -44,11 +44,13 @@ def path(
     Raises GenesigError: for an unknown solver, or tau and mu that leave the problem undetermined.
     """
     solver_function = pick("solver", SOLVERS, solver) if sets.stretches is None else stretch_path
-    tau, mu = grid(sets, tau, mu)
+    tau, mu = broadcast_levels(sets, tau, mu)
     return solver_function(sets, tau, mu, tolerance, longest).end_rows(longest)
 
 
-def grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
+def broadcast_levels(
+    sets: TrainingSets, tau: Array | float, mu: Array | float
+) -> tuple[Array, Array]:
     """Return tau and mu, each (k, m); raise if they leave the problem undetermined."""
     k = len(sets.y_mean)
     tau = np.atleast_2d(np.asarray(tau, float))
