@@ -495,3 +495,70 @@ def test_h5ad_after_log1p_of_scanpy_is_read(capsys: TEXT) -> None:
     code = main(["init", "new", "-e", "e.h5ad"])
     output = "".join(capsys.readouterr())
     assert code == 0, output
+
+
+def test_redcap_export_keeps_records_together_and_no_column_of_redcap_is_the_label(
+    capsys: TEXT,
+) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    head = ["record_id", "redcap_event_name", "lab_id", "race___1", "response", "form_complete"]
+    rows = [
+        [k // 2, ["baseline_arm_1", "followup_arm_1"][k % 2], name, k % 2, k // 2 % 2, 2 * (k % 2)]
+        for k, name in enumerate(SAMPLE_NAMES)
+    ]
+    _write("s.tsv", [head, *rows])
+    code, output = _init(capsys)
+    config = yaml.safe_load(Path("new/config.yaml").read_text())
+    assert code == 0, output
+    assert config["label"] == "response"
+    assert config["data"]["group"] == "record_id"
+
+
+@pytest.mark.parametrize("n_unknown", [2, 4])
+def test_99_beside_0_and_1_is_said_to_be_a_possible_missing_code(
+    n_unknown: int, capsys: TEXT
+) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet([*["99"] * n_unknown, *(["0", "1"] * 8)[n_unknown:]])
+    _, output = _validate(capsys)
+    assert f"'99' ({n_unknown} samples)" in output
+    assert "if it says that there is no label, leave these cells blank" in output
+    assert "is taken for a class" in output
+
+
+@pytest.mark.parametrize("ending", ["", "|ENSG00000141510.3|OTT|OTT|TP53-201|TP53|1657|x|"])
+def test_matrix_of_transcripts_is_warned_of_with_the_remedy(ending: str, capsys: TEXT) -> None:
+    rows = [[f"ENST{k:011d}.1{ending}", *row] for k, row in enumerate(_logged())]
+    _write("e.tsv", [["target_id", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert code == 0
+    assert "the genes are transcripts ('ENST00000000000.1'); sum them up to genes" in output
+
+
+def test_first_column_of_kinds_of_probes_yields_to_the_column_of_names(capsys: TEXT) -> None:
+    genes = [["Endogenous", name, f"NM_{k}"] for k, name in enumerate(GENE_NAMES[:30])]
+    genes += [["Housekeeping", name, f"NM_9{k}"] for k, name in enumerate(GENE_NAMES[30:])]
+    genes += [["Negative", f"NEG_{letter}(0)", f"ERCC_{letter}"] for letter in "ABCDEF"]
+    counts = np.random.default_rng(0).poisson(200, (len(genes), len(SAMPLE_NAMES)))
+    rows = [[*names, *row] for names, row in zip(genes, counts, strict=True)]
+    _write("e.tsv", [["Code Class", "Name", "Accession", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert code == 0, output
+    assert "the first column repeats itself; the rows are named by 'Name'" in output
+    assert "40 genes" in output
+    assert "6 control probes" in output
+
+
+@pytest.mark.parametrize(("control", "n_left_out"), [("DarkCorner", 4), ("G999", 0)])
+def test_short_control_names_of_agilent_count_beside_other_controls_alone(
+    control: str, n_left_out: int, capsys: TEXT
+) -> None:
+    names = [*GENE_NAMES[:36], control, "DCP_22_0", "RC6", "SM_04"]
+    rows = [[name, *row] for name, row in zip(names, _logged(), strict=True)]
+    _write("e.tsv", [["ProbeName", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _validate(capsys)
+    assert code == 0, output
+    assert f"{40 - n_left_out} genes" in output

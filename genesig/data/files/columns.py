@@ -53,6 +53,8 @@ ORDERED_WORDS = """
 age size bmi grade grades stage nodes node score scores dose level count counts visit visits
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
+# Columns that REDCap adds to an export: visits, forms, data access groups, ticks of a checkbox.
+REDCAP_NAME = re.compile(r"redcap_\w+|\w+_complete|\w+___\w+", re.IGNORECASE)
 MAX_CODES = 10  # different numbers in a column of codes
 # Words in the names of columns: TIME of times, EVENT of events, ENDS of endpoints (which either may
 # have), OTHER of other columns that may look like these: dates, sample names, covariates.
@@ -167,9 +169,13 @@ def is_covariate(name: str) -> bool:
 
 
 def background_rank(table: pd.DataFrame, name: str) -> int:
-    """Return how seldom a column is the outcome: 0, 1 for covariates, 2 for sex, origin, batch."""
+    """Return how seldom a column is the outcome: 0, 1 for covariates, 2 for sex, origin, batch.
+
+    Columns that a program adds have 2, too.
+    """
     are_sexes = {cell.lower() for cell in answers_of(table, name)} <= SEXES
-    if are_sexes or SELDOM_OUTCOME_NAME.fullmatch(_spaced(name)) or INSTRUMENT_NAME.fullmatch(name):
+    is_added = any(pattern.fullmatch(name) for pattern in (INSTRUMENT_NAME, REDCAP_NAME))
+    if are_sexes or is_added or SELDOM_OUTCOME_NAME.fullmatch(_spaced(name)):
         return 2
     return int(is_covariate(name))
 

@@ -15,7 +15,7 @@ import numpy as np
 from genesig.data.files.annotation_rows import GENE_COLUMN_NAME
 from genesig.data.files.columns import MAX_CLASSES, MIN_CLASS_SAMPLES, is_clinical
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.gene_ids import GENE_ID, converted_names
+from genesig.data.files.gene_ids import GENE_ID, MAX_REPEATED_SHARE, converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import choose_header
 from genesig.data.files.table_shape import GENE_HEADER, SAMPLE_HEADER
@@ -59,11 +59,13 @@ TEST_RESULT_HEADERS = {
 
 
 def named_by_words(matrix: Matrix) -> Matrix:
-    """Return a matrix named by its first column of words, if its names count the rows.
+    """Return a matrix named by its first column of words, if its names count the rows or repeat.
 
     Columns that count the rows again, as pandas writes after a second reading, are left out.
     """
     n = len(matrix.rows)
+    if n >= MIN_NUMBERED_ROWS and len(set(matrix.rows)) < (1 - MAX_REPEATED_SHARE) * n:
+        return _named_by_distinct_words(matrix)
     if n < MIN_NUMBERED_ROWS or matrix.rows not in (
         tuple(map(str, range(n))),
         tuple(map(str, range(1, n + 1))),
@@ -81,6 +83,22 @@ def named_by_words(matrix: Matrix) -> Matrix:
     doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
     named_matrix = matrix.subset(range(n), range(column + 1, len(matrix.columns)))
     return replace(named_matrix, rows=tuple(names), doubt=doubt)
+
+
+def _named_by_distinct_words(matrix: Matrix) -> Matrix:
+    """Return a matrix named by its first column of distinct words; the same if there is none."""
+    n = len(matrix.rows)
+    for column in np.flatnonzero(~np.isfinite(matrix.cells).any(axis=0)).tolist():
+        names = [matrix.text(row, column).strip() for row in range(n)]
+        are_words = not any(is_number(name.replace(",", ".")) for name in names)
+        if len(set(names)) == n and all(names) and are_words:
+            text = (
+                f"the first column repeats itself; the rows are named by '{matrix.columns[column]}'"
+            )
+            others = [k for k in range(len(matrix.columns)) if k != column]
+            doubt = "; ".join(filter(None, [matrix.doubt, text]))
+            return replace(matrix.subset(range(n), others), rows=tuple(names), doubt=doubt)
+    return matrix
 
 
 def without_annotation(matrix: Matrix, file_name: str) -> Matrix:

@@ -61,6 +61,12 @@ TOTALS = NonGeneKind(
         r"[ _.-]?(of[ _.-])?(expression|counts?)?",
     ),
 )
+AGILENT_CONTROLS = (
+    r"(GE_)?BrightCorner|DarkCorner|(\(\+\)|\(-\))\S+|NegativeControl|NC[12]_\d{6,}"
+    r"|E1A_r60_\w+|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*"
+)
+SHORT_AGILENT_CONTROLS = r"DCP_\d+_\d+|RC\d+|SM_\d+"
+"""Agilent controls whose names may be those of genes where no other Agilent control is."""
 CONTROLS = NonGeneKind(
     "controls",
     "control probe",
@@ -72,8 +78,7 @@ CONTROLS = NonGeneKind(
         r"AFFX[-_](r2[-_])?(((ec|bs|p1)[-_])?(bio[bcd]n?|cre|crex|dap|lys|phe|thr|trp)|"
         r"nonspecificgc|polya|bkgr|kit|trpn|ran|ngc|tag)[\w-]*",
         # Agilent
-        r"(GE_)?BrightCorner|DarkCorner|(\(\+\)|\(-\))\S+|NegativeControl|NC[12]_\d{6,}"
-        r"|E1A_r60_\w+|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*",
+        AGILENT_CONTROLS,
         # Illumina
         r"(negative|biotin|cy3_hyb|labeling|housekeeping|(low|high)_stringency_hyb)([ _.:-]\S*)?",
         # NanoString, spatial panels, SomaScan, proximity assays
@@ -171,6 +176,8 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
         if kind.name in excluded or kind.pattern is None:
             continue
         positions = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
+        if kind is CONTROLS:
+            positions += _short_agilent_controls(names)
         if kind is SPIKES:
             positions = _foreign_micro_rna(names, positions)
         if len(positions) <= MAX_KIND_SHARE * len(names):
@@ -178,6 +185,14 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
                 (k for k in positions if k not in kind_of_position), kind
             )
     return kind_of_position
+
+
+def _short_agilent_controls(names: Sequence[str]) -> list[int]:
+    """Return the positions of `SHORT_AGILENT_CONTROLS` if other Agilent controls are there."""
+    agilent_controls, short_controls = map(any_of, (AGILENT_CONTROLS, SHORT_AGILENT_CONTROLS))
+    if not any(agilent_controls.fullmatch(name.strip()) for name in names):
+        return []
+    return [k for k, name in enumerate(names) if short_controls.fullmatch(name.strip())]
 
 
 def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
 ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
-PATIENT_COLUMN = re.compile(rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})")
+PATIENT_COLUMN = re.compile(
+    rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})|recordid"
+)
 """Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
 MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
 MAX_UNIT_SIZE = 5

@@ -80,7 +80,11 @@ COUNT_COLUMNS = (
         },
     ),
 )
-TRANSCRIPT_ID = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.ASCII)
+ENSEMBL_TRANSCRIPT = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*", re.ASCII)
+TRANSCRIPT_ID = re.compile(rf"{ENSEMBL_TRANSCRIPT.pattern}|[NX][MR]_\d+(\.\d+)?", re.ASCII)
+TRANSCRIPTS_ADVICE = (
+    "sum them up to genes (R's tximport with a table of transcripts and genes), and name that table"
+)
 PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
 """Program that writes a column of counts of transcripts."""
 STAR_HEADER = ("unstranded", "stranded_first", "stranded_second")
@@ -241,8 +245,8 @@ def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     program = PROGRAM_OF_COLUMN.get(counts, "a program")
     transcript = re.split(r"[|\s]", transcripts[0])[0]
     message = (
-        f"has one row for each transcript ('{transcript}'), as {program} writes them; sum them up "
-        "to genes (R's tximport with a table of transcripts and genes), and name that table"
+        f"has one row for each transcript ('{transcript}'), as {program} writes them; "
+        f"{TRANSCRIPTS_ADVICE}"
     )
     raise InvalidInput([Problem(file_name, message, code="transcripts")])
 

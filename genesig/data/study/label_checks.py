@@ -137,7 +137,7 @@ def check_class_words(
     """Yield a problem for class names that may be no class, or may be one class spelt in two ways.
 
     `names` are the classes. ``-`` beside ``+`` is a class; ``none``, or ``-`` beside another word,
-    may be one; ``?`` and ``-99`` are none.
+    may be one, and so may 99 beside 0 and 1; ``?`` and ``-99`` are none.
     """
     if groups := equal_looking(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
@@ -149,7 +149,7 @@ def check_class_words(
     not_evaluable = words_not_evaluable(names)
     for name in names:
         is_error = says_unknown(name) or name in not_evaluable
-        may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name)
+        may_be_nothing = DOUBTFUL_UNKNOWN.fullmatch(name) or _may_be_missing_code(name, names)
         if not (is_error or may_be_nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table.cells[label] == name)
@@ -160,6 +160,13 @@ def check_class_words(
         )
         cell_location = f"{file}, line {table.lines[rows[0]]}, column '{label}'"
         yield Problem(cell_location, message, "error" if is_error else "warning")
+
+
+def _may_be_missing_code(name: str, names: Sequence[str]) -> bool:
+    """Tell whether a class is 9, 99 or the like beside smaller whole numbers that leave a gap."""
+    if not re.fullmatch("9+", name) or not all(re.fullmatch(r"\d+", word) for word in names):
+        return False
+    return max(int(word) for word in names if word != name) < int(name) - 1
 
 
 def converted_class_warnings(label: str, names: Sequence[str], file: str) -> Iterator[Problem]:

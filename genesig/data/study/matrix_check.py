@@ -13,6 +13,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import converted_names, with_single_ids, without_version
 from genesig.data.files.layouts import name_advice, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
+from genesig.data.files.table_shape import ENSEMBL_TRANSCRIPT, TRANSCRIPTS_ADVICE
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import (
@@ -28,8 +29,13 @@ from genesig.words import (
 
 
 def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
-    """Warn of gene names that a spreadsheet mangled, of names nearly alike, of ids' versions."""
+    """Warn of transcripts, of mangled names, of names nearly alike, of ids' versions."""
     warnings = []
+    transcripts = [name for name in matrix.columns if ENSEMBL_TRANSCRIPT.fullmatch(name)]
+    if 2 * len(transcripts) > len(matrix.columns):
+        transcript = transcripts[0].split("|")[0]
+        message = f"the genes are transcripts ('{transcript}'); {TRANSCRIPTS_ADVICE}"
+        warnings.append(Problem(file, message, "warning", code="transcripts"))
     if names := converted_names(matrix.columns):
         message = (
             f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
