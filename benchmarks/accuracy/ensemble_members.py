@@ -1,8 +1,9 @@
-"""Members of ensembles: log odds of left-out and test rows, by methods of different kinds.
+"""Members of ensembles: methods of different kinds, each of which returns log odds.
 
-A member chooses its setting by the inner folds. Platt's line from left-out scores, its slope
-bounded, makes log odds of its scores. Scores are arrays (n + n_test,): of the training rows, each
-by a fit without its fold, then of the test rows by the fit of all training rows.
+A member chooses its setting (such as a penalty) by the inner folds. Platt scaling of the left-out
+scores, with bounds of the slope, turns its scores into log odds. Scores are arrays (n + n_test,):
+of the training rows, each by a fit without its fold, then of the test rows by the fit to all
+training rows.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from genesig.optim.training import training_sets
 
 Array = np.ndarray[Any, Any]
 ScorePath = Callable[[Array, Array, Array], Array]
-"""(training rows, responses, rows to score) to the scores (n_settings, n_rows)."""
-Loss = Callable[[Array, Array], Array]
+"""(training rows, their classes, rows to score) -> scores (n_settings, n_rows)."""
+Loss = Callable[[Array, Array], Array]  # (classes, scores) -> loss of each score
 
 SLOPE_BOUNDS = (0.25, 4.0)  # log odds per standard deviation of left-out scores
 
@@ -41,7 +42,7 @@ class TrainingData(NamedTuple):
 
 
 def logistic_net(X: Array, y: Array, X_scored: Array) -> Array:
-    """Return the log odds by logistic elastic nets of two l1 shares along tau."""
+    """Return the log odds by logistic elastic nets: a path of tau for each of two l1 ratios."""
     deviation = X_scored - X.mean(axis=0)
     return np.stack(
         [
@@ -53,15 +54,15 @@ def logistic_net(X: Array, y: Array, X_scored: Array) -> Array:
 
 
 def squares_net(X: Array, y: Array, X_scored: Array) -> Array:
-    """Return the scores by elastic nets of least squares of two l1 shares along tau."""
+    """Return the scores by least-squares elastic nets: a path of tau for each of two l1 ratios."""
     rows = np.ones((len(y), 1), dtype=bool)
-    norm = np.ones(1)  # so that mu is absolute
+    norm = np.ones(1)  # so that mu is not in units of ||X'X||/n
     sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=False, norm=norm)
     tau = sets.tau_max[:, None] * TAU_FRACTIONS
     deviation = X_scored - sets.mean[0]
     scores = []
     for l1_share in ELASTIC_NET_L1_SHARES:
-        mu = tau * (1 / l1_share - 1) / 2
+        mu = tau * (1 / l1_share - 1) / 2  # so that l1_share = tau / (tau + 2 mu)
         path = solvers.path(sets, tau, mu, solver="landweber-newton", tolerance=GAP_TOLERANCE)
         for tau_index in range(len(TAU_FRACTIONS)):
             genes, values = path.coef(0, tau_index)
@@ -70,9 +71,10 @@ def squares_net(X: Array, y: Array, X_scored: Array) -> Array:
 
 
 def diagonal_lda(X: Array, y: Array, X_scored: Array) -> Array:
-    """Return scores of discriminant analysis with a diagonal covariance: a path of one setting.
+    """Return scores of discriminant analysis with a diagonal covariance, (1, n_rows).
 
-    On genes of variance 1 within the classes, a full shrinkage of the covariance is that.
+    Full shrinkage makes the covariance a multiple of the identity. Genes are first scaled to
+    variance 1 within the classes, so that this is their diagonal covariance.
     """
     class_means = np.where((y > 0)[:, None], X[y > 0].mean(axis=0), X[y < 0].mean(axis=0))
     scale = (X - class_means).std(axis=0)
@@ -82,7 +84,7 @@ def diagonal_lda(X: Array, y: Array, X_scored: Array) -> Array:
 
 
 def ridge(X: Array, y: Array, X_scored: Array) -> Array:
-    """Return scores of ridge regression, its penalty by leave-one-out errors: one setting."""
+    """Return scores of ridge regression (1, n_rows); leave-one-out errors choose its penalty."""
     largest_eigenvalue = float(np.linalg.norm(X - X.mean(axis=0), 2) ** 2) or 1.0
     model = RidgeCV(largest_eigenvalue * PENALTY_GRID).fit(X, y)
     return np.asarray(model.predict(X_scored)[None])
@@ -113,17 +115,20 @@ def all_genes_member(name: str, data: TrainingData) -> Array:
 
 
 def top_genes_member(names: Sequence[str], data: TrainingData) -> Array:
-    """Return the mean log odds (n + n_test,) of members on the k genes of the largest |t|."""
+    """Return the mean log odds (n + n_test,) of members on the k genes of the largest |t|.
+
+    The inner folds choose k from `N_GENES`.
+    """
     training_rows = [np.arange(len(data.y)), *(train for train, _ in data.inner)]
-    ordered = [
+    ranked_genes = [  # of each training set, the largest |t| last
         largest_columns(class_f(data.Z[rows], data.y[rows]), max(N_GENES)) for rows in training_rows
     ]
-    means = []
+    mean_log_odds = []
     for n_genes in N_GENES:
-        top_genes = [genes[-n_genes:] for genes in ordered]
+        top_genes = [genes[-n_genes:] for genes in ranked_genes]
         members = [member_scores(name, data, top_genes) for name in names]
-        means.append(np.mean(members, axis=0))
-    return choose_setting(np.stack(means), data, logistic_loss)
+        mean_log_odds.append(np.mean(members, axis=0))
+    return choose_setting(np.stack(mean_log_odds), data, logistic_loss)
 
 
 def member_scores(name: str, data: TrainingData, genes: Sequence[Array]) -> Array:
@@ -142,9 +147,9 @@ def member_scores(name: str, data: TrainingData, genes: Sequence[Array]) -> Arra
 
 
 def choose_setting(scores: Array, data: TrainingData, loss: Loss) -> Array:
-    """Return the scores of the setting with the smallest loss of left-out rows.
+    """Return the scores (n + n_test,) of the setting with the smallest loss of left-out rows.
 
-    The other folds choose the setting for a left-out row. scores (n_settings, n + n_test).
+    For a left-out row the losses in the other folds choose. scores (n_settings, n + n_test).
     """
     losses = loss(data.y, scores[:, : len(data.y)])
     chosen = scores[int(np.argmin(losses.sum(axis=1)))].copy()
@@ -156,7 +161,7 @@ def choose_setting(scores: Array, data: TrainingData, loss: Loss) -> Array:
 def as_log_odds(scores: Array, y: Array) -> Array:
     """Return the scores (n + n_test,) less the midpoint of the class means, times Platt's slope.
 
-    Midpoint and slope, which is bounded, are of the left-out rows, the first n.
+    The left-out rows, the first n, give the midpoint and the slope; see `SLOPE_BOUNDS`.
     """
     left_out = scores[: len(y)]
     deviation = float(left_out.std())

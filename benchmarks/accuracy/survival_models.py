@@ -3,11 +3,11 @@
     python benchmarks/accuracy/survival_models.py --data FOLDER [--repeats 10] [--sets 40]
         [--only NAME ...]
 
-The average is one linear score: both scores, each over its standard deviation on the training
-samples. FOLDER holds the published data of benchmarks/README.md, and glmnet's simulated example.
-Data sets: nested cross-validation, with splits that no other script uses; differences have the 95 %
-interval of `compare_errors`. Simulations: 100 training samples and 1000 genes, C of 400 new
-samples; differences have two standard errors over the drawn sets.
+The average is one linear score: the mean of both scores, each divided by its standard deviation on
+the training samples. FOLDER holds the published data of benchmarks/README.md, and glmnet's
+simulated example. Data sets: nested cross-validation, with splits that no other script uses;
+differences have the 95 % interval of `compare_errors`. Simulations: 100 training samples and 1000
+genes, C of 400 new samples; differences have two standard errors over the drawn sets.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 Array = np.ndarray[Any, Any]
 
 HEADLINE = ASSESSMENT_KINDS["survival"].headline
-CONFIG = settings({}, signature={"permutations": 0})  # the chosen lists do not depend on them
+CONFIG = settings({}, signature={"permutations": 0})  # do not change the chosen lists
 FIRST_SEED = 5900
 N_GENES = 1000
 N_TRAINING = 100
@@ -48,14 +48,14 @@ METHODS = ("two-stage", "compound", "average")
 
 
 def glmnet_example(folder: Path) -> Dataset:
-    """Return the 1000 samples of 30 features that glmnet brings for Cox's regression."""
+    """Return glmnet's example of Cox regression: 1000 samples of 30 features."""
     table = pd.read_csv(folder / "survival/cox_example.csv.gz")
     follow_up = table[["time", "status"]].set_axis([f"S{row:04d}" for row in table.index])
     return survival_set(table.drop(columns=["time", "status"]).to_numpy(float), follow_up)
 
 
 def simulated_example() -> Dataset:
-    """Return the example of survival in resources, without its covariate."""
+    """Return the survival example of resources/examples, without its covariate."""
     folder = ROOT / "resources/examples"
     label = {"time": "years", "event": "status"}
     data = {"task": "survival", "event": "relapse"}
@@ -80,9 +80,9 @@ def survival_set(X: Array, follow_up: pd.DataFrame) -> Dataset:
 
 
 def draw_survival(n_true: int, hazard_sd: float, seed: int) -> Dataset:
-    """Return samples of correlated genes, of which n_true carry a log hazard of this deviation.
+    """Return samples of correlated genes; the first n_true genes determine the log hazard.
 
-    Half of the events are censored, independently.
+    hazard_sd: standard deviation of the log hazard. Half of the events are censored, independently.
     """
     rng = np.random.default_rng((seed, n_true))
     n_samples = N_TRAINING + N_NEW
@@ -102,7 +102,7 @@ def draw_survival(n_true: int, hazard_sd: float, seed: int) -> Dataset:
 
 
 SIMULATIONS = {"few-strong": (3, 1.5), "many-weak": (100, 1.5)}
-"""Number of genes that carry the hazard, and the standard deviation of its logarithm."""
+"""Arguments of `draw_survival`: n_true and hazard_sd."""
 NAMES = (*DATA_SETS, *SIMULATIONS)
 
 
@@ -122,8 +122,8 @@ def held_out_methods(dataset: Dataset, splits: Splits) -> dict[str, HeldOutScore
         test_rows.append(test)
         split_of_row.append(np.full(len(test), split_number[name]))
         method_scores = (two_stage, compound, (two_stage + compound) / 2)
-        for method, all_scores in zip(METHODS, method_scores, strict=True):
-            scores[method].append(all_scores[test])
+        for method, sample_scores in zip(METHODS, method_scores, strict=True):
+            scores[method].append(sample_scores[test])
     rows = np.concatenate(test_rows)
     split_numbers = np.concatenate(split_of_row)
     return {
@@ -132,15 +132,15 @@ def held_out_methods(dataset: Dataset, splits: Splits) -> dict[str, HeldOutScore
             splits,
             rows,
             split_numbers,
-            np.concatenate(parts)[:, None],
-            np.zeros_like(rows),
+            np.concatenate(split_scores)[:, None],
+            np.zeros_like(rows),  # no permutation
         )
-        for method, parts in scores.items()
+        for method, split_scores in scores.items()
     }
 
 
 def two_stage_scores(X: Array, fits: Fits, fit: int) -> Array:
-    """Return the scores of all samples up to a constant, after a comparison with the stored."""
+    """Return the scores of all samples up to a constant; check them against the stored scores."""
     genes, weights = fits.chosen_coef(fit)
     scores = X[:, genes] @ weights
     test, stored = fits.test(fit)
@@ -171,6 +171,7 @@ def measure_data_set(dataset: Dataset, repeats: int) -> dict[str, float]:
     methods = held_out_methods(dataset, splits)
     reference = methods["two-stage"]
     row = concordances(methods)
+    # Errors are 1 - C, so that differences of C have the opposite sign.
     for method in METHODS[1:]:
         difference = compare_errors(methods[method], reference, 0, HEADLINE)
         row[f"{method} - two-stage"] = -difference.difference
@@ -180,7 +181,7 @@ def measure_data_set(dataset: Dataset, repeats: int) -> dict[str, float]:
 
 
 def measure_simulation(n_true: int, hazard_sd: float, n_sets: int) -> dict[str, float]:
-    """Return the mean C of each method over drawn sets, and the differences ± 2 errors."""
+    """Return the mean C of each method over drawn sets, and the differences ± 2 standard errors."""
     rows = []
     for seed in range(FIRST_SEED, FIRST_SEED + n_sets):
         dataset = draw_survival(n_true, hazard_sd, seed)
@@ -205,8 +206,8 @@ def measure_simulation(n_true: int, hazard_sd: float, n_sets: int) -> dict[str, 
 def concordances(methods: dict[str, HeldOutScores]) -> dict[str, float]:
     """Return C of the held-out scores of each method."""
     return {
-        method: 1 - float(study_errors(scored, HEADLINE)[0, 0])
-        for method, scored in methods.items()
+        method: 1 - float(study_errors(held_out, HEADLINE)[0, 0])
+        for method, held_out in methods.items()
     }
 
 

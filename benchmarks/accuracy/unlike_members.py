@@ -7,12 +7,14 @@
 of a logistic elastic net, diagonal discriminant analysis and ridge regression on the k genes of the
 largest |t|. ``five`` adds an elastic net of least squares and diagonal discriminant analysis on
 such genes to the three members of ``linear.model: ensemble``; it was chosen among nine variants
-on simulated data with other seeds. Each is one linear score; see ensemble_members.py.
+on simulated data with other seeds. Each is one linear score;
+ensemble_members.py has the added members.
 
-Questions: the fifteen with two classes of answers.py, with splits that no other script uses, and
+Data: the fifteen two-class questions of answers.py, with splits that no other script uses, and
 simulated data (predictive_worlds.py) with 400 new samples: few strong genes, many weak genes, and
-noise. FOLDER holds the published data. FILE gets a row for each question, or simulated data set;
-what is there is not run again. ``--write`` puts the table into docs/evidence/benchmarks.md.
+noise. FOLDER holds the published data. FILE gets a row for each question or simulated data set;
+rows that it already has are not run again. ``--write`` puts the table into
+docs/evidence/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -59,15 +61,15 @@ PAIRS = (
     ("unlike", "ensemble"),
     ("five", "ensemble"),
 )
-"""Models whose paired difference the table has."""
+"""Pairs of models whose differences are in the table: the first less the second."""
 WORLDS = {"few strong genes": "few", "many weak genes": "weak", "noise": "weak"}
-"""Name of each simulation, and its world; of noise, the values are drawn without classes."""
+"""Simulation -> its name in predictive_worlds.py; noise replaces the expression values."""
 QUESTIONS = "questions"
 NAMES = (*PUBLISHED, *OTHER_SOURCES, *WORLDS)
 
 
 def unlike_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Return the sum of the log odds of the two partners of the two-stage model."""
+    """Return the sum of the log odds of the two members that ``unlike`` adds, as a `Rival`."""
     data = TrainingData(Z, y, Z_test, inner)
     net = all_genes_member("logistic net", data)
     top = top_genes_member(("logistic net", "diagonal LDA", "ridge"), data)
@@ -75,7 +77,7 @@ def unlike_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) 
 
 
 def ensemble_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Return the sum of the log odds of the two partners of the ensemble."""
+    """Return the sum of the log odds of the two members that ``five`` adds, as a `Rival`."""
     data = TrainingData(Z, y, Z_test, inner)
     net = all_genes_member("squares net", data)
     top = top_genes_member(("diagonal LDA",), data)
@@ -86,12 +88,12 @@ EXTENDED = {
     "unlike": ("two-stage", 1, unlike_partners),
     "five": ("ensemble", 3, ensemble_partners),
 }
-"""Name to the model that is extended, its number of members, and the two partners."""
+"""Model -> the model that it extends, the number of members of that, and the two added members."""
 
 
 def fit_model(dataset: Dataset, splits: Splits, model: str) -> tuple[Fits, float]:
-    """Return the predictive model of each outer split, and the processor seconds of a split."""
-    # A decision rule stores left-out scores. The predictive models do not depend on permutations.
+    """Return the predictive model of each outer split, and the mean processor seconds per split."""
+    # A decision rule makes the fits store left-out scores; permutations do not change the models.
     sections = {"decision": {"youden": True}, "signature": {"permutations": 2}}
     config = settings({}, linear={"model": model.replace("-", "_")}, **sections)
     keywords = {"folds": config["normalise"]["folds"], **linear_keywords(config)}
@@ -104,7 +106,7 @@ def fit_model(dataset: Dataset, splits: Splits, model: str) -> tuple[Fits, float
 
 
 def measure_models(dataset: Dataset, splits: Splits) -> dict[str, dict[str, float]]:
-    """Return error, mean AUC of the splits and seconds of a fit of each model."""
+    """Return the error, the mean AUC over splits and the seconds per split of each model."""
     dataset = normalise_samples(dataset, **settings({})["normalise"])
     y = dataset.response()
     seconds = {}
@@ -145,7 +147,7 @@ def measure_models(dataset: Dataset, splits: Splits) -> dict[str, dict[str, floa
 
 
 def draw_simulation(name: str, number: int) -> tuple[Dataset, Splits]:
-    """Return a simulated data set and a split, whose test samples are new."""
+    """Return a simulated data set and one split, whose test samples are the 400 new samples."""
     seed = FIRST_SEED + number
     dataset, splits = draw_world(WORLDS[name], *DESIGNS[number % len(DESIGNS)], seed)
     if name == "noise":
@@ -154,7 +156,7 @@ def draw_simulation(name: str, number: int) -> tuple[Dataset, Splits]:
 
 
 def table(rows: pd.DataFrame) -> Iterator[list[str]]:
-    """Yield the cells of the page's table: the headings, then a row for each mean."""
+    """Yield the table's headings, then a row for each measure and group of data sets."""
     yield ["mean", *MODELS, *(f"{first} − {second}" for first, second in PAIRS)]
     for group, group_rows in rows.groupby("group", sort=False):
         for measure in ("error", "AUC", "seconds")[: 3 if group == QUESTIONS else 2]:

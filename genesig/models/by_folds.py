@@ -1,4 +1,4 @@
-"""The l1-l2 estimators with (tau, mu, lam) chosen by cross-validation, all folds in one run."""
+"""The l1-l2 estimators with (tau, mu, lam) chosen by cross-validation, folds solved together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LAM_GRID = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def _falling_grid(name: str, grid: Any, *, positive: bool = False) -> Array:
-    """Return the distinct values of a grid, descending: each fit starts at a shorter list.
+    """Return the distinct values of a grid, descending, as each fit starts from a shorter list.
 
     Raises InvalidProblem: for values below 0, and for 0 if they must be positive.
     """
@@ -55,16 +55,18 @@ def _falling_grid(name: str, grid: Any, *, positive: bool = False) -> Array:
 
 
 def _tau_fractions(grid: Any) -> Array:
-    """Return fractions of tau_max, descending, from their number or from the fractions."""
+    """Return fractions of tau_max, descending: those of `grid`, or `grid` many if it is an int."""
     if isinstance(grid, int | np.integer):
         if grid < 1:
-            raise InvalidProblem(f"tau must be at least 1 value, or the values, found {grid}")
+            raise InvalidProblem(
+                f"tau must be at least 1 value (or the fractions of tau_max), found {grid}"
+            )
         return np.geomspace(1.0, SMALLEST_TAU_FRACTION, grid + 1)[1:]
     return _falling_grid("tau", grid, positive=True)
 
 
 class _GridSearch(FoldsInside):
-    """Choice of (tau, mu, lam) by the smallest error of held-out rows, for both losses."""
+    """Choice of (tau, mu, lam) by the smallest error of held-out rows, for squares and Cox."""
 
     tau: Any
     mu: Any
@@ -73,16 +75,18 @@ class _GridSearch(FoldsInside):
     def _folds(
         self, X: Array, strata: Array, weights: Array | None, split_parameters: dict[str, Any]
     ) -> tuple[list[Array], Array]:
-        """Return the held-out rows of each fold, and the mask (n, n_folds) of the training rows."""
-        # strata are bool if they are the events of survival times
+        """Return the held-out rows of each fold, and the mask (n, n_folds) of the training rows.
+
+        strata (n,): y, or of survival times the events (bool).
+        """
         stratified = is_classifier(self) or strata.dtype.kind == "b"
         splitter = check_cv(self.cv, strata, classifier=stratified)
         folds = [held_out for _, held_out in splitter.split(X, strata, **split_parameters)]
         check_folds(folds, weights)
-        rows = np.ones((len(X), len(folds)), dtype=bool)
+        is_training = np.ones((len(X), len(folds)), dtype=bool)
         for fold, held_out in enumerate(folds):
-            rows[held_out, fold] = False
-        return folds, rows
+            is_training[held_out, fold] = False
+        return folds, is_training
 
     def _choose(
         self,
@@ -93,8 +97,8 @@ class _GridSearch(FoldsInside):
     ) -> None:
         """Set the attributes of the grid, of its errors and of the choice.
 
-        `solve` returns the lists of all folds for (tau, mu), `scores` their scores at each lam, and
-        `error` the error (n_tau, n_lam) of the held-out rows.
+        `solve` returns the selected features (lists) of all folds for (tau, mu), `scores` the
+        scores of their refits at each lam, and `error` the error (n_tau, n_lam) of held-out rows.
 
         Ties go to the largest tau, then to the largest lam, then to the largest mu.
         """
@@ -103,7 +107,7 @@ class _GridSearch(FoldsInside):
         lams = _falling_grid("lam", self.lam)
         self.mus_ = mus
         self.lams_ = lams
-        norm = sets.norm[:, None]
+        norm = sets.norm[:, None]  # ||Z'Z||/n of each fold, the unit of mu and lam
         errors = []
         for mu in mus:
             gene_lists = solve(self.taus_ * sets.tau_max[:, None], mu * norm)
@@ -113,8 +117,10 @@ class _GridSearch(FoldsInside):
         self.error_path_ = np.stack(errors)
         # Grids fall, so that the first of equal errors has the largest tau, then lam, then mu.
         is_smallest = self.error_path_ <= self.error_path_.min() * (1 + 1e-12)
-        tau, lam, mu = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
-        self.tau_, self.mu_, self.lam_ = map(float, (self.taus_[tau], mus[mu], lams[lam]))
+        tau_index, lam_index, mu_index = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
+        self.tau_ = float(self.taus_[tau_index])
+        self.mu_ = float(mus[mu_index])
+        self.lam_ = float(lams[lam_index])
 
     def _with_chosen_settings(self, estimator_class: type[BaseEstimator]) -> BaseEstimator:
         """Return an estimator without cross-validation that has the chosen settings."""
@@ -154,17 +160,17 @@ class _L1L2CV(_GridSearch, _L1L2):
         split_parameters: dict[str, Any] | None = None,
     ) -> None:
         """Choose the settings by the squared error of held-out rows, then fit to all rows."""
-        folds, rows = self._folds(X, y, sample_weights, split_parameters or {})
+        folds, is_training = self._folds(X, y, sample_weights, split_parameters or {})
         weights = np.ones(len(y)) if sample_weights is None else sample_weights
         weight_adjustment = (
             None
             if sample_weights is None
-            else adjustment(rows, weights=np.tile(sample_weights[:, None], len(folds)))
+            else adjustment(is_training, weights=np.tile(sample_weights[:, None], len(folds)))
         )
         sets = training_sets(
             X,
             np.tile(y[:, None], len(folds)),
-            rows,
+            is_training,
             centre=True,
             unit_variance=self.unit_variance,
             adjustment=weight_adjustment,
@@ -172,8 +178,8 @@ class _L1L2CV(_GridSearch, _L1L2):
 
         def mean_square(scores: Array) -> Array:
             fold_squares = (
-                np.square(y[held_out] - f[..., held_out]) @ weights[held_out]
-                for f, held_out in zip(scores, folds, strict=True)
+                np.square(y[held_out] - fold_scores[..., held_out]) @ weights[held_out]
+                for fold_scores, held_out in zip(scores, folds, strict=True)
             )
             return np.asarray(
                 sum(fold_squares) / sum(weights[held_out].sum() for held_out in folds)
@@ -182,7 +188,7 @@ class _L1L2CV(_GridSearch, _L1L2):
         self._choose(
             sets,
             lambda tau, mu: path(sets, tau, mu, solver=self.solver, tolerance=self.tolerance),
-            lambda gene_lists, lam: refit_scores(sets, gene_lists, lam, ~rows),
+            lambda gene_lists, lam: refit_scores(sets, gene_lists, lam, ~is_training),
             mean_square,
         )
         final_model = self._with_chosen_settings(L1L2Regressor)
@@ -191,32 +197,32 @@ class _L1L2CV(_GridSearch, _L1L2):
 
 
 class L1L2RegressorCV(FoldRegressor, _L1L2CV):
-    """`L1L2Regressor` with tau, mu and lam by the mean square of rows left out by folds.
+    """`L1L2Regressor` whose tau, mu and lam have the smallest cross-validated squared error.
 
     Parameters
     ----------
     tau : int or sequence of float
-        Fractions of the smallest tau of each fold that selects nothing. A number sets their count:
-        from 1 (left out) down to 0.005 in equal ratios.
+        Fractions of tau_max, the smallest tau of each fold that selects nothing. An int is their
+        number: in equal ratios from below 1 down to 0.005.
     mu, lam : float or sequence of float
         In units of ||Z'Z||/n of each fold.
     cv : int, splitter or iterable of (rows, held-out rows)
-        None is five folds, of classes stratified.
+        None: five folds, stratified for classes.
     unit_variance, solver, tolerance
-        As those of `L1L2Regressor`.
+        As in `L1L2Regressor`.
 
     Attributes
     ----------
     tau_, mu_, lam_ : float
-        Of the smallest error; ties go to the largest tau, then to the largest lam and mu.
+        The choice with the smallest error; ties: the largest tau, then the largest lam, then mu.
     taus_, mus_, lams_ : (n_tau,), (n_mu,), (n_lam,) arrays
-        The grid, falling.
+        The grid, descending.
     error_path_ : (n_mu, n_tau, n_lam) array
-        Mean square of the rows left out, weighted as the rows are. That of the choice is the
-        smallest of many and so too small for an error of new rows: leave out rows of all this
-        (`cross_val_score`).
+        Mean squared error of the held-out rows, weighted by ``sample_weight``. The smallest of many
+        errors is too optimistic for new rows: estimate theirs by an outer cross-validation of this
+        estimator (`cross_val_score`).
     coef_, intercept_, support_, gap_, n_iter_
-        As those of `L1L2Regressor`, fitted to all rows with what was chosen.
+        As in `L1L2Regressor`, fitted to all rows with the chosen settings.
 
     Examples
     --------
@@ -232,10 +238,10 @@ class L1L2RegressorCV(FoldRegressor, _L1L2CV):
 
 
 class L1L2ClassifierCV(FoldClassifier, _L1L2CV):
-    """`L1L2Classifier` with tau, mu and lam by the mean square of rows left out by folds.
+    """`L1L2Classifier` whose tau, mu and lam have the smallest cross-validated squared error.
 
-    Parameters and attributes are those of `L1L2RegressorCV`; its squares are of ±1, as the fits
-    have them. Besides ``classes_``: (negative, positive).
+    Parameters and attributes as in `L1L2RegressorCV`, and ``classes_``: (negative, positive). The
+    fits and the squared errors code the classes as -1 and 1.
 
     Examples
     --------
@@ -272,23 +278,23 @@ class L1L2ClassifierCV(FoldClassifier, _L1L2CV):
 
 
 class L1L2CoxCV(_GridSearch, L1L2Cox):
-    """`L1L2Cox` with tau, mu and lam by the partial likelihood that rows left out add.
+    """`L1L2Cox` whose tau, mu and lam have the largest cross-validated partial likelihood.
 
     Parameters
     ----------
     tau, mu, lam
-        As those of `L1L2RegressorCV`.
+        As in `L1L2RegressorCV`.
     cv : int, splitter or iterable of (rows, held-out rows)
-        None is five folds; events are shared out evenly among folds that are given by their number.
+        None: five folds. Folds set by their number are stratified by event.
     unit_variance, ties, tolerance
-        As those of `L1L2Cox`.
+        As in `L1L2Cox`.
 
     Attributes
     ----------
     tau_, mu_, lam_, taus_, mus_, lams_, error_path_
-        As those of `L1L2RegressorCV`; errors are deviances for each event (`left_out_deviance`).
+        As in `L1L2RegressorCV`; errors are deviances per event (`left_out_deviance`).
     coef_, intercept_, support_, hazard_, gap_, refit_gap_, n_iter_
-        As those of `L1L2Cox`, fitted to all rows with what was chosen.
+        As in `L1L2Cox`, fitted to all rows with the chosen settings.
 
     Source: van Houwelingen, Bruinsma, Hart, van 't Veer and Wessels 2006.
 
@@ -317,19 +323,22 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
         self.cv = cv
 
     def fit(self, X: Array, y: Array, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to X (n, d) and y as `L1L2Cox` takes it, rows weighted by sample_weight (n,).
+        """Fit to X (n, d) and to y as in `L1L2Cox.fit`, with sample_weight (n,).
 
         ``groups`` (n,) goes to the folds: set `cv` to a splitter that keeps groups together.
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        (time, event) = time_and_event(y)
+        time, event = time_and_event(y)
         weights = checked_weights(sample_weight, X)
-        folds, rows = self._folds(X, event.astype(bool), weights, self._split_parameters(params))
-        rows = rows if weights is None else rows & (weights > 0)[:, None]
+        folds, is_training = self._folds(
+            X, event.astype(bool), weights, self._split_parameters(params)
+        )
+        if weights is not None:
+            is_training &= (weights > 0)[:, None]
         sets: CoxSets = cox_sets(
             X,
             FollowUp(time, event, weights),
-            rows,
+            is_training,
             centre=True,
             unit_variance=self.unit_variance,
             ties=self.ties,

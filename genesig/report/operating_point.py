@@ -1,4 +1,4 @@
-"""The operating point: the threshold for the purpose of the config, and its held-out accuracy."""
+"""The operating point: the threshold by the config's ``decision``, and its held-out accuracy."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ WORDS = Wording(__file__, COST=COST, YOUDEN=YOUDEN, decision_rules_in=decision_r
 
 
 def operating_point_paragraph(data: Study) -> list[Paragraph]:
-    """Return the paragraph of the first screen; [] if there is no `operating_point_threshold`."""
+    """Return the paragraph of the first screen; [] without an operating point to report."""
     if operating_point_threshold(data) is None:
         return []
     text = WORDS.text(
-        "achieved", _row_of_measure(data), _positive_class(data), data["config"]["decision"]
+        "achieved", _rows_by_measure(data), _positive_class(data), data["config"]["decision"]
     )
     return [Paragraph(f"{OPERATING_POINT_TITLE}.", text)]
 
 
 def operating_point_section(data: Study, limits: Limits) -> Section | None:
-    """Return the section about the operating point; None without a decision in the config."""
+    """Return the section about the operating point; None without ``decision`` in the config."""
     if DECISION_TABLE not in data["tables"]:
         return None
     if grade_within_study(data) is Grade.NONE:
         words = WORDS.paragraphs("no_basis")
         return Section(DECISION_TABLE, OPERATING_POINT_TITLE, words, part="prediction")
-    rows = _row_of_measure(data)
+    rows = _rows_by_measure(data)
     table = filled_table(
         DECISION_TABLE,
         WORDS.text("table_caption"),
@@ -60,20 +60,20 @@ def operating_point_section(data: Study, limits: Limits) -> Section | None:
 
 
 def operating_point_threshold(data: Study) -> str | None:
-    """Return the threshold of the final model as text; None without a decision, or evidence."""
+    """Return the final model's threshold as text; None without ``decision`` or without evidence."""
     if DECISION_TABLE not in data["tables"] or grade_within_study(data) is Grade.NONE:
         return None
-    return significant(_row_of_measure(data)["threshold"]["value"])
+    return significant(_rows_by_measure(data)["threshold"]["value"])
 
 
 def operating_point_sentences(data: Study) -> list[str]:
-    """Return the sentence of Methods about the operating point; [] without a decision."""
+    """Return the sentence of Methods about the operating point; [] without ``decision``."""
     if DECISION_TABLE not in data["tables"]:
         return []
     return WORDS.paragraphs("methods", data["config"]["decision"])
 
 
-def _row_of_measure(data: Study) -> dict[str, TableRow]:
+def _rows_by_measure(data: Study) -> dict[str, TableRow]:
     """Return the rows of decision.tsv by their measure."""
     return {row["measure"]: row for row in table_rows(data["tables"][DECISION_TABLE])}
 

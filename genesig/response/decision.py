@@ -1,4 +1,4 @@
-"""The rules of the config section ``decision``, by which a threshold of two classes is found."""
+"""The rules of the config section ``decision``, by which the threshold of two classes is found."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
 
 
 def decision_rules_in(decision: Mapping[str, Any]) -> list[str]:
-    """Return the rules that a section ``decision`` sets; it should be one."""
+    """Return the rules that a section ``decision`` sets; a valid section sets at most one."""
     return [name for name in DECISION_RULES if decision.get(name)]

@@ -313,14 +313,14 @@ def _half_samples(rows: list[TableRow], drawn: int) -> HalfSamples:
 
 
 def _other_methods(controls: Sequence[TableRow]) -> list[TableRow]:
-    """Return the rows of methods that are not genesig and have an error."""
+    """Return the rows of methods other than genesig's models that have an error."""
     return [
         row for row in controls if row["model"] not in EXCLUDED_MODELS and row["error"] is not None
     ]
 
 
 def best_other_method(controls: Sequence[TableRow]) -> BestOtherMethod | None:
-    """Return the other method of smallest error; None without any."""
+    """Return the other method with the smallest error; None if no other method has an error."""
     rows = _other_methods(controls)
     if not rows:
         return None
@@ -331,12 +331,12 @@ def best_other_method(controls: Sequence[TableRow]) -> BestOtherMethod | None:
 
 
 def better_method(controls: Sequence[TableRow], chance: float) -> BetterMethod | None:
-    """Return the method that predicts although the linear models do not do as well, or None.
+    """Return the best other method that predicts better than chance and than the linear models.
 
-    Its interval excludes chance, its p is at most `LEVEL`, and the interval of its paired
-    difference from the linear models excludes 0. Labels are permuted for the linear models alone,
-    so its p is derived from the interval of its error, times the number of methods. With
-    covariates no method is returned: the others are not adjusted for these.
+    None if no method has a corrected p of at most `LEVEL` and an interval of the paired difference
+    from the linear models that excludes 0. Labels are permuted for the linear models alone; p is
+    therefore derived from the interval of the error, and multiplied by the number of methods. None
+    with covariates, for which the other methods are not adjusted.
     """
     if any(row["model"] == COVARIATES for row in controls):
         return None
@@ -353,7 +353,7 @@ def better_method(controls: Sequence[TableRow], chance: float) -> BetterMethod |
 
 
 def _p_against_chance(error: float, high: float | None, chance: float) -> float:
-    """Return the one-sided p of an error below chance, by the upper half of its interval."""
+    """Return the one-sided p of an error below chance; its upper limit gives the standard error."""
     if high is None or high >= chance:
         return 1.0
     if high <= error:

@@ -1,8 +1,8 @@
 """The operating point: the threshold of two-class scores for the purpose that ``decision`` states.
 
-It is found from cross-fitted scores: each training sample is scored by models that left it out. The
-held-out samples of the outer splits, each called at the threshold of its own split, show what such
-thresholds achieve.
+It is found from cross-fitted scores: each training sample is scored by models that left it out. Its
+sensitivity and specificity are measured on the held-out samples of the outer splits: each is called
+at the threshold found in the training set of its split.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class DecisionRule:
     """How the threshold of two classes is found, and for which prevalence it is judged."""
 
     name: str  # one of `DECISION_RULES`
-    target: float | None  # of sensitivity or specificity, 0 to 1
+    target: float | None  # requested sensitivity or specificity, 0 to 1; None for other rules
     false_positive_cost: float
     false_negative_cost: float
     prevalence: float  # share of the positive class among the patients to be tested
 
     @classmethod
     def from_config(cls, decision: Mapping[str, Any], y: Array) -> DecisionRule | None:
-        """Return the rule of the section ``decision`` for classes y (n,) of -1 and 1; or None."""
+        """Return the rule of the section ``decision`` for y (n,) of -1 and 1; None if unset."""
         rules = decision_rules_in(decision)
         if not rules:
             return None
@@ -73,28 +73,30 @@ class DecisionRule:
         """Return the threshold above which a score means the positive class.
 
         scores (n,) float: cross-fitted scores; NaN for samples outside the training set.
-        y (n,) float: classes, -1 and 1. groups (n,): of the samples, None if each is its own.
+        y (n,) float: classes, -1 and 1. groups (n,): the group of each sample, such as its patient;
+            None if all samples are independent.
 
         Raises GenesigError: a class has no score.
         """
         is_scored = ~np.isnan(scores)
         is_positive = is_scored & (y > 0)
         is_negative = is_scored & (y < 0)
-        positive = scores[is_positive]
-        negative = scores[is_negative]
-        if not len(positive) or not len(negative):
+        positive_scores = scores[is_positive]
+        negative_scores = scores[is_negative]
+        if not len(positive_scores) or not len(negative_scores):
             raise GenesigError("decision: a class has no cross-fitted score in a training set")
         if self.name == SENSITIVITY and self.target is not None:
             positive_groups = None if groups is None else groups[is_positive]
-            return threshold_for_sensitivity(positive, self.target, positive_groups)
+            return threshold_for_sensitivity(positive_scores, self.target, positive_groups)
         if self.name == SPECIFICITY and self.target is not None:
+            # With the sign of the scores changed, specificity is the negative class's sensitivity.
             negative_groups = None if groups is None else groups[is_negative]
-            return -threshold_for_sensitivity(-negative, self.target, negative_groups)
+            return -threshold_for_sensitivity(-negative_scores, self.target, negative_groups)
         if self.name == YOUDEN:
-            return threshold_of_least_loss(positive, negative, 1.0, 1.0)
+            return threshold_of_least_loss(positive_scores, negative_scores, 1.0, 1.0)
         return threshold_of_least_loss(
-            positive,
-            negative,
+            positive_scores,
+            negative_scores,
             self.false_negative_cost * self.prevalence,
             self.false_positive_cost * (1 - self.prevalence),
         )
@@ -103,23 +105,24 @@ class DecisionRule:
 N_DRAWS = 1000
 """Draws of one sample of each group, over which a threshold is averaged."""
 N_RESAMPLES = 200
-"""Resampled training samples, over which the error of a rate by its threshold is measured."""
+"""Bootstrap resamples of the training samples, which give the standard error of a threshold."""
 
 
 def threshold_for_sensitivity(
-    positive: Array, sensitivity: float, groups: Array | None = None
+    positive_scores: Array, sensitivity: float, groups: Array | None = None
 ) -> float:
-    """Return the threshold that a new positive sample exceeds with this probability.
+    """Return the threshold that a new positive sample exceeds with probability `sensitivity`.
 
-    Below the j-th smallest of n positive scores lies a new one with probability j/(n + 1), so that
+    A new positive score is below the j-th smallest of n such scores with probability j/(n + 1). So
     the threshold is the score of rank (1 - sensitivity)(n + 1). It is interpolated linearly between
     two ranks: training sets of all sizes then have approximately the same expected sensitivity.
-    Below rank 1 it is the smallest score, with a sensitivity of n/(n + 1), less than was asked for.
+    Below rank 1 it is the smallest score, with a sensitivity of n/(n + 1), less than requested.
 
-    Samples of one group are not independent, but one sample of each group is exchangeable with
-    one of a new group. The threshold is the mean of those of such draws, and n counts groups.
+    Samples of one group are not independent, but one sample of each group is exchangeable with one
+    of a new group. So `N_DRAWS` times one score of each group is drawn; the threshold is the mean
+    of the thresholds of all draws, and n is the number of groups.
 
-    groups (n,): of the samples, None if each is its own.
+    positive_scores (n,). groups (n,): the group of each; None if all are independent.
 
     References
     ----------
@@ -128,46 +131,51 @@ def threshold_for_sensitivity(
     of one class (Vovk 2015, Ann Math Artif Intell 74:9). Draws: Hoffman, Sen and Weinberg 2001,
     Biometrika 88:1121.
     """
-    draws = positive[None] if groups is None else _draw_from_groups(positive, groups)
+    draws = positive_scores[None] if groups is None else _draw_from_groups(positive_scores, groups)
     n = draws.shape[1]
-    # Rounded, so that 0.05 * 20 is rank 1. `interp` keeps to the first and the last score.
+    # Rounded, so that 0.05 * 20 is rank 1. Below rank 1 `interp` returns the first score.
     rank = round((1 - sensitivity) * (n + 1), 9)
     ranks = np.arange(1, n + 1)
     boundary = np.mean([np.interp(rank, ranks, scores) for scores in np.sort(draws, axis=1)])
-    # Only scores above the threshold are called positive: those equal to the boundary are, too.
+    # Only scores above the threshold are called positive: now also those equal to `boundary`.
     return float(np.nextafter(boundary, -np.inf))
 
 
 def _draw_from_groups(scores: Array, groups: Array) -> Array:
-    """Return draws (n_draws, n_groups) of one score of each group; one draw if groups are single.
+    """Return draws (n_draws, n_groups) of one score of each group; one draw if no group has two.
 
     Groups and their scores are sorted by score, so that names and order of samples do not matter.
     """
-    members = [np.sort(scores[groups == group]) for group in np.unique(groups)]
-    if len(members) == len(scores):
+    scores_of_groups = [np.sort(scores[groups == group]) for group in np.unique(groups)]
+    if len(scores_of_groups) == len(scores):
         return scores[None]
-    members.sort(key=lambda group_scores: tuple(group_scores.tolist()))
+    scores_of_groups.sort(key=lambda group_scores: tuple(group_scores.tolist()))
     rng = np.random.default_rng(0)
-    return np.stack([rng.choice(group_scores, N_DRAWS) for group_scores in members], axis=1)
+    return np.stack(
+        [rng.choice(group_scores, N_DRAWS) for group_scores in scores_of_groups], axis=1
+    )
 
 
 def threshold_of_least_loss(
-    positive: Array, negative: Array, false_negative_weight: float, false_positive_weight: float
+    positive_scores: Array,
+    negative_scores: Array,
+    false_negative_weight: float,
+    false_positive_weight: float,
 ) -> float:
     """Return the threshold with the smallest weighted sum of both error rates.
 
-    Thresholds lie halfway between neighbouring scores, and outside of all; ties go to the threshold
-    nearest to 0, which is halfway between the classes.
+    Candidates: halfway between neighbouring scores, below all scores, and the largest score. Ties
+    go to the candidate nearest to 0, which is halfway between the classes.
     """
-    scores = np.unique(np.concatenate([positive, negative]))
+    scores = np.unique(np.concatenate([positive_scores, negative_scores]))
     thresholds = np.concatenate(
         [[np.nextafter(scores[0], -np.inf)], (scores[1:] + scores[:-1]) / 2, scores[-1:]]
     )
-    false_negative_rate = np.mean(positive[:, None] <= thresholds, axis=0)
-    false_positive_rate = np.mean(negative[:, None] > thresholds, axis=0)
+    false_negative_rate = np.mean(positive_scores[:, None] <= thresholds, axis=0)
+    false_positive_rate = np.mean(negative_scores[:, None] > thresholds, axis=0)
     loss = (
         false_negative_weight * false_negative_rate + false_positive_weight * false_positive_rate
-    ).round(12)
+    ).round(12)  # so that ties do not depend on the processor
     best = np.flatnonzero(loss == loss.min())
     return float(thresholds[best[np.argmin(np.abs(thresholds[best]))]])
 
@@ -175,7 +183,7 @@ def threshold_of_least_loss(
 def predictive_values(
     sensitivity: float, specificity: float, prevalence: float
 ) -> tuple[float, float]:
-    """Return the positive and the negative predictive value at a prevalence; NaN without calls."""
+    """Return the positive and negative predictive value at a prevalence; NaN without such calls."""
     true_positive = sensitivity * prevalence
     false_positive = (1 - specificity) * (1 - prevalence)
     true_negative = specificity * (1 - prevalence)
@@ -191,16 +199,16 @@ def predictive_values(
 def operating_point_table(
     dataset: Dataset, splits: Splits, observed: Fits, final: Fits, rule: DecisionRule
 ) -> pd.DataFrame:
-    """Return decision.tsv: the threshold, and what held-out samples show of such thresholds.
+    """Return decision.tsv: the threshold, and the held-out accuracy of thresholds found this way.
 
     Rows: threshold of the final model, with the smallest and the largest of the outer splits as
     limits; sensitivity and specificity of held-out samples, each called at the threshold of its
     split, with 95 % intervals for models and thresholds found this way; prevalence; predictive
-    values at the prevalence, whose limits are those at both limits of sensitivity and specificity,
-    so that the intervals are wider than needed.
+    values at the prevalence. Their low (high) limit is calculated from the low (high) limits of
+    both sensitivity and specificity, so that these intervals are wider than needed.
 
-    observed, final: of all outer splits in their order, and of all samples, both with their chosen
-        list.
+    observed: fits of all outer splits, in the order of the splits. final: the fit of all samples.
+        The last column of their scores is that of the chosen list.
     """
     import pandas as pd
 
@@ -210,17 +218,17 @@ def operating_point_table(
     groups = dataset.groups()
     thresholds = np.array([rule.threshold(scores, y, groups) for scores in observed.crossfitted])
     held_out = collect_held_out(dataset, splits, observed).column(-1)
-    is_called = held_out.scores[:, 0] > thresholds[held_out.split]
+    is_called_positive = held_out.scores[:, 0] > thresholds[held_out.split]
     resampled_thresholds = _resample_thresholds(rule, observed.crossfitted, y, groups)
     rates = {}
     for name, in_class in ((SENSITIVITY, held_out.y > 0), (SPECIFICITY, held_out.y < 0)):
-        # The rank of the threshold holds the rate asked for, whatever the scores are.
+        # The rank of the threshold fixes the expected rate of its rule, so no variance is added.
         threshold_error = (
             0.0 if name == rule.name else _threshold_error(held_out, in_class, resampled_thresholds)
         )
-        is_correct = is_called == (name == SENSITIVITY)
+        is_correct = is_called_positive == (name == SENSITIVITY)
         rates[name] = _rate_with_limits(held_out, in_class, is_correct, threshold_error)
-    values = [
+    predictive_pairs = [
         predictive_values(sensitivity, specificity, rule.prevalence)
         for sensitivity, specificity in zip(*rates.values(), strict=True)
     ]
@@ -232,8 +240,8 @@ def operating_point_table(
         ),
         **rates,
         "prevalence": (rule.prevalence, np.nan, np.nan),
-        "positive predictive value": tuple(value for value, _ in values),
-        "negative predictive value": tuple(value for _, value in values),
+        "positive predictive value": tuple(positive for positive, _ in predictive_pairs),
+        "negative predictive value": tuple(negative for _, negative in predictive_pairs),
     }
     return pd.DataFrame(
         [(name, *numbers) for name, numbers in rows.items()],
@@ -244,30 +252,32 @@ def operating_point_table(
 def _resample_thresholds(
     rule: DecisionRule, crossfitted: Array, y: Array, groups: Array | None
 ) -> Array:
-    """Return the thresholds of the outer splits for resampled training samples (n_resamples, J).
+    """Return the thresholds (n_resamples, J) of J outer splits for resampled training samples.
 
-    Bootstrap: the groups of each class are drawn with replacement, alike in all splits, because
-    training sets share most samples. A draw that leaves a split without scores of a class is left
-    out. Groups are numbered by their mean score, so that their names and order do not matter.
+    Bootstrap: the groups of each class are drawn with replacement. All splits use the same draw,
+    because training sets share most samples. A draw that leaves a split without scores of a class
+    is left out. Groups are ordered by their scores, so that their names do not matter.
+
+    crossfitted (J, n): scores of the samples, NaN outside the training set of a split.
     """
     n_scored = np.maximum((~np.isnan(crossfitted)).sum(axis=0), 1)
     order = np.argsort(np.nansum(crossfitted, axis=0) / n_scored, kind="stable")
     units = np.arange(len(y)) if groups is None else groups
-    rows_of_classes = []
+    units_of_classes = []  # of each class: the rows of each independent unit
     for in_class in (y > 0, y < 0):
         class_rows = order[in_class[order]]
-        unit_rows: dict[Any, list[int]] = {}
+        rows_of_unit: dict[Any, list[int]] = {}
         for row in class_rows.tolist():
-            unit_rows.setdefault(units[row], []).append(row)
-        rows_of_classes.append([np.array(rows) for rows in unit_rows.values()])
+            rows_of_unit.setdefault(units[row], []).append(row)
+        units_of_classes.append([np.array(rows) for rows in rows_of_unit.values()])
     rng = np.random.default_rng(0)
     resamples = []
     for _ in range(N_RESAMPLES):
         rows = np.concatenate(
             [
-                unit_rows[number]
-                for unit_rows in rows_of_classes
-                for number in rng.integers(len(unit_rows), size=len(unit_rows))
+                class_units[number]
+                for class_units in units_of_classes
+                for number in rng.integers(len(class_units), size=len(class_units))
             ]
         )
         with suppress(GenesigError):
@@ -276,10 +286,13 @@ def _resample_thresholds(
 
 
 def _threshold_error(held_out: HeldOutScores, in_class: Array, thresholds: Array) -> float:
-    """Return the standard deviation of a rate over resampled thresholds (n_resamples, J)."""
+    """Return the standard deviation, over resampled thresholds (n_resamples, J), of a class's rate.
+
+    The rate is the share of its held-out samples that are called positive.
+    """
     scores = held_out.scores[in_class, 0]
     split = held_out.split[in_class]
-    rates = [np.mean(scores > row[split]) for row in thresholds]
+    rates = [np.mean(scores > split_thresholds[split]) for split_thresholds in thresholds]
     return float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
 
 
@@ -288,15 +301,15 @@ def _rate_with_limits(
 ) -> tuple[float, float, float]:
     """Return the share of correct calls in a class with its 95 % interval.
 
-    `threshold_error` is the standard error of the share by the threshold alone: the samples that
-    set it are shared by the training sets, so that it hardly shows between the splits.
+    threshold_error: the standard error of the share that is due to the threshold. Differences
+        between the splits hardly contain it, because their training sets share most samples.
     """
-    numerator = np.bincount(held_out.split, weights=in_class * is_correct)
-    denominator = np.bincount(held_out.split, weights=in_class)
-    rate = float(numerator.sum() / denominator.sum())
-    influence = held_out.sum_by_group(in_class * (is_correct - rate)) / denominator.sum()
+    n_correct = np.bincount(held_out.split, weights=in_class * is_correct)  # of each split
+    n_in_class = np.bincount(held_out.split, weights=in_class)
+    rate = float(n_correct.sum() / n_in_class.sum())
+    influence = held_out.sum_by_group(in_class * (is_correct - rate)) / n_in_class.sum()
     error = standard_error_over_splits(
-        ratio_by_split(numerator, denominator, rate), held_out.ratio, influence
+        ratio_by_split(n_correct, n_in_class, rate), held_out.ratio, influence
     )
     n_units = len(np.unique(held_out.groups[in_class]))
     return rate, *share_limits(rate, float(np.hypot(error, threshold_error)), n_units)

@@ -1,4 +1,4 @@
-"""The contribution of each gene to a score: its weight times its value less its training mean."""
+"""The contribution of each gene to a score: weight * (value - mean of the training samples)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ INTERCEPT = "intercept"
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Terms of linear scores of n samples: p genes and covariates, and T scores a sample."""
+    """Terms of the linear scores of n samples: p genes and covariates, T scores per sample."""
 
     samples: Sequence[str]
     classes: Sequence[str] | None  # (T,) class of each score; None if a sample has one score
     kinds: Sequence[str]  # (p,) `GENE` or `COVARIATE`, for each term
     names: Sequence[str]  # (p,) gene or column of a covariate, for each term
-    symbols: Sequence[str]  # (p,) symbol of each gene; the name again for a covariate
+    symbols: Sequence[str]  # (p,) symbol of a gene; of a covariate its name
     values: Array  # (n, p) values after the steps of the model
     means: Array  # (p,) means over the training samples
     weights: Array  # (p, T)
-    intercepts: Array  # (T,) scores of a sample with the training means
+    intercepts: Array  # (T,) scores of a sample whose values are the `means`
 
     def terms(self) -> Array:
         """Return the contributions (n, p, T); with `intercepts` they sum to the scores."""
@@ -41,8 +41,8 @@ class Contributions:
     def table(self) -> pd.DataFrame:
         """Return one row for each term of each score, the largest contributions first.
 
-        Columns: sample, class (of several scores), term, name, symbol, value, mean, weight,
-        contribution. The first row of each score is its intercept; the rows sum to the score.
+        Columns: sample, class (if a sample has several scores), term, name, symbol, value, mean,
+        weight, contribution. The first row of a score is its intercept; its rows sum to the score.
         """
         import pandas as pd
 
@@ -53,12 +53,12 @@ class Contributions:
         sample_index = np.arange(n)[:, None, None]
         score_index = np.arange(n_scores)[:, None]
 
-        def in_rows(first: object, values: Array) -> Array:
-            """Return values (n, T, p) in rows, behind an entry `first` for each score's intercept.
+        def in_rows(intercept_entry: object, values: Array) -> Array:
+            """Return values (n, T, p) as a column (n T (p + 1),): each score's intercept row first.
 
-            first: one value, or (T,). The result is (n T (p + 1),).
+            intercept_entry: entry of the intercept rows, the same for all scores or (T,).
             """
-            first_entries = np.broadcast_to(np.array(first), (n, n_scores))[..., None]
+            first_entries = np.broadcast_to(np.array(intercept_entry), (n, n_scores))[..., None]
             return np.concatenate([first_entries, values], axis=2).ravel()
 
         names, symbols, kinds = (
@@ -96,8 +96,8 @@ def contributions_to_scores(
 
     Training means are those of ``training.scale`` and of ``covariates`` in model.json.
 
-    model, model_of_list: the content of model.json; the one of its models that is used.
-    values (n, n_genes): of the genes of `model_of_list`, in its order, by `apply_learned_steps`.
+    model: the content of model.json. model_of_list: the entry of its ``models`` that is used.
+    values (n, n_genes): of the genes of `model_of_list`, in its order, after its learned steps.
     sample_table: as for `covariate_scores`.
     """
     genes = list(model_of_list["genes"])

@@ -21,8 +21,8 @@ from genesig.selection.linear.training_sets import (
 class HeldOutContributions:
     """Terms of the mean held-out scores of n samples: p genes, then q covariates.
 
-    A term is the weight times the value less its training mean, as in `contributions.Contributions`
-    of the final model, averaged over the models that left the sample out. With several classes the
+    A term is weight * (value - training mean), as in `contributions.Contributions` of the final
+    model, averaged over the models that left the sample out. With several classes the
     score is the margin of the sample's class over the largest of the others.
     """
 
@@ -46,7 +46,7 @@ def held_out_contributions(
     fit_of_split = {str(name): fit for fit, name in enumerate(chosen.split)}
     genes = np.unique(np.concatenate([chosen.chosen_coef(fit)[0] for fit in range(len(chosen))]))
     covariates = dataset.design.covariates
-    # Number of the term of each column in which a model has the covariates.
+    # Term number of each covariate column of a model: a category has several columns but one term.
     covariate_terms = len(genes) + np.repeat(
         np.arange(len(covariates)), [len(covariate.names) for covariate in covariates]
     )
@@ -55,13 +55,13 @@ def held_out_contributions(
     intercepts = np.zeros(n)
     n_tested = np.zeros(n, dtype=np.int64)
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
-    for X, reference, same_matrix in group_by_matrix(
+    for X, fitted_steps, sets_of_matrix in group_by_matrix(
         dataset, training_sets, folds, len(training_sets)
     ):
-        for training_set in same_matrix:
+        for training_set in sets_of_matrix:
             fit = fit_of_split[training_set.split]
             list_genes = chosen.chosen_coef(fit)[0]
-            columns = np.searchsorted(reference.genes, list_genes)
+            columns = np.searchsorted(fitted_steps.genes, list_genes)
             fit_terms, fit_intercepts = _terms_of_fit(X[:, columns], training_set, chosen, fit)
             term_numbers = np.concatenate([np.searchsorted(genes, list_genes), covariate_terms])
             test = training_set.test
@@ -69,12 +69,12 @@ def held_out_contributions(
             np.add.at(terms, np.ix_(test, term_numbers), fit_terms)
             intercepts[test] += fit_intercepts
             n_tested[test] += 1
-    times = np.maximum(n_tested, 1)
+    n_models = np.maximum(n_tested, 1)  # divides the sums; 1 instead of 0
     return HeldOutContributions(
         genes=genes,
         covariates=tuple(covariate.column for covariate in covariates),
-        terms=terms / times[:, None],
-        intercepts=intercepts / times,
+        terms=terms / n_models[:, None],
+        intercepts=intercepts / n_models,
         n_tested=n_tested,
     )
 
@@ -97,9 +97,9 @@ def _terms_of_fit(
         C = training_set.test_covariates()
         values = np.column_stack([values, np.where(np.isnan(C), covariate_means, C)])
         means = np.append(means, covariate_means)
-        gamma = chosen.covariates.gamma[fit, -1].reshape(len(covariate_means), n_scores)
-        weights = np.concatenate([weights, gamma])
-    score_weights = np.ones((len(test), 1))  # (n_test, T): explained score = Σ weight * score
+        gamma = chosen.covariates.gamma[fit, -1]  # weights of the covariates
+        weights = np.concatenate([weights, gamma.reshape(len(covariate_means), n_scores)])
+    score_weights = np.ones((len(test), 1))  # (n_test, T): explained score = Σ_T weight * score
     if training_set.kind == SEVERAL_CLASSES:
         score_weights = _margin_weights(chosen.test(fit)[1][:, -1], training_set.y[test])
     intercepts = score_weights @ (score_intercepts + means @ weights)
@@ -112,10 +112,10 @@ def _margin_weights(scores: Array, y: Array) -> Array:
     They are 1 for its class y (n,), -1 for the largest of the other scores, and else 0.
     """
     rows = np.arange(len(y))
-    own_class = y.astype(np.int64)
+    class_number = y.astype(np.int64)
     other_scores = scores.copy()
-    other_scores[rows, own_class] = -np.inf
+    other_scores[rows, class_number] = -np.inf
     weights = np.zeros(scores.shape)
-    weights[rows, own_class] = 1.0
+    weights[rows, class_number] = 1.0
     weights[rows, other_scores.argmax(axis=1)] = -1.0
     return weights
