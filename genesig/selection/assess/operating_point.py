@@ -256,7 +256,8 @@ def _resample_thresholds(
 
     Bootstrap: the groups of each class are drawn with replacement. All splits use the same draw,
     because training sets share most samples. A draw that leaves a split without scores of a class
-    is left out. Groups are ordered by their scores, so that their names do not matter.
+    is left out. Groups are ordered by their scores, so that their names do not matter. A threshold
+    of resampled groups is that of their samples: `N_DRAWS` draws of each resample would take long.
 
     crossfitted (J, n): scores of the samples, NaN outside the training set of a split.
     """
