@@ -172,7 +172,7 @@ PRINT_RESULT = """
 
 
 def found_by(script: str, text: str, folder: Path, *arguments: str, width: int = 1400) -> Any:
-    """Run a script, which ends with its value in ``result_match``, in a page of this text."""
+    """Run a script, which sets the constant ``found``, in a page of this text."""
     copy = folder / "copy.html"
     run = f'<script>addEventListener("load", async () => {{{script}{PRINT_RESULT}}});</script>'
     copy.write_text(POLICY.sub("", text) + run, encoding="utf-8")

@@ -43,7 +43,7 @@ FOREIGN = [
 ]
 TRIED = """
   const order = (values) => ["up", "down"].map((way) =>
-    sorted({ values, numeric: false }, way === "down").map((row) => values[row]));
+    sortedRows({ values, numeric: false }, way === "down").map((row) => values[row]));
   return GIVEN.map((values) =>
     [order(values), values.filter((value) => value).sort(collator.compare)]);
 """
