@@ -180,7 +180,7 @@ def area_limits(area: float, standard_error: float, score_limits: Interval) -> I
     )
 
 
-def newcombe(area: float, n_positive: int, n_negative: int) -> Interval:
+def newcombe(area: float, n_positive: float, n_negative: float) -> Interval:
     """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
     theta = np.linspace(0.0, 1.0, 10001)
     is_compatible = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.intervals import NORMAL_QUANTILE
+from genesig.selection.assess.intervals import NORMAL_QUANTILE, newcombe
 from genesig.selection.assess.kinds import Headline, HeldOutScores, held_out_area
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell, pool_concordance
@@ -58,11 +58,12 @@ def next_study_table(
 
 
 def samples_for_area(area: float, share: float) -> int:
-    """Return the least n whose 95 % interval of the AUC is at most ± `HALF_WIDTH`.
+    """Return the least n whose 95 % intervals of the AUC are at most 2 `HALF_WIDTH` wide.
 
     share: share of one class among the samples. With ``V = area (1 - area) (1 + (n/2 - 1) k) /
     (n² share (1 - share))``, ``k = (1 - area)/(2 - area) + area/(1 + area)``, the condition
-    ``z √V <= HALF_WIDTH`` is ``a n² - b n - c >= 0``. V is that of `intervals.area_variance`.
+    ``z √V <= HALF_WIDTH`` is ``a n² - b n - c >= 0``. V is that of `intervals.area_variance`. Near
+    1 the score interval, which the AUC of a cohort has, is wider and needs more samples.
 
     Source: Hanley and McNeil 1982; Newcombe 2006; Riley et al. 2021, section 3.3.
     """
@@ -71,7 +72,10 @@ def samples_for_area(area: float, share: float) -> int:
     a = share * (1 - share) * (HALF_WIDTH / NORMAL_QUANTILE) ** 2
     b = spread * k / 2
     c = spread * (1 - k)
-    return int(np.ceil((b + np.sqrt(b**2 + 4 * a * c)) / (2 * a) - 1e-9))
+    n = max(2, int(np.ceil((b + np.sqrt(b**2 + 4 * a * c)) / (2 * a) - 1e-9)))
+    while np.ptp(newcombe(area, n * share, n * (1 - share))) > 2 * HALF_WIDTH + 1e-9:
+        n += 1
+    return n
 
 
 def samples_for_r2(value: float) -> int:

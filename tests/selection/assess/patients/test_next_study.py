@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
-from genesig.selection.assess.intervals import NORMAL_QUANTILE, area_variance
+from genesig.selection.assess.intervals import (
+    NORMAL_QUANTILE,
+    area_variance,
+    delong,
+    newcombe,
+)
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.patients.next_study import (
     MIN_R2_SAMPLES,
@@ -24,13 +29,28 @@ def test_sample_size_for_c_equals_the_published_number():
 
 
 @pytest.mark.parametrize(("area", "share"), [(0.55, 0.5), (0.75, 0.1), (0.9, 0.3), (0.99, 0.5)])
-def test_sample_size_is_the_smallest_with_the_requested_interval(area, share):
+def test_sample_size_is_the_smallest_with_the_requested_intervals(area, share):
     n = samples_for_area(area, share)
-    widths = [
-        NORMAL_QUANTILE * np.sqrt(area_variance(area, k * share, k * (1 - share)))
-        for k in (n - 1, n)
+
+    def is_precise(k):
+        low, high = newcombe(area, k * share, k * (1 - share))
+        error = NORMAL_QUANTILE * np.sqrt(area_variance(area, k * share, k * (1 - share)))
+        return max(error, (high - low) / 2) <= 0.05 + 1e-9
+
+    assert is_precise(n)
+    assert not is_precise(n - 1)
+
+
+@pytest.mark.parametrize(("area", "share"), [(0.75, 0.5), (0.95, 0.5), (0.95, 0.2), (0.98, 0.5)])
+def test_studies_of_that_size_have_intervals_of_that_width(area, share):
+    n = samples_for_area(area, share)
+    y = np.where(np.arange(n) < round(n * share), 1.0, -1.0)
+    rng = np.random.default_rng(6)
+    limits = [
+        delong(y, rng.standard_normal(n) + np.sqrt(2) * norm.ppf(area) * (y > 0))[1:]
+        for _ in range(60)
     ]
-    assert widths[0] > 0.05 >= widths[1]
+    assert np.mean(np.ptp(limits, axis=1)) / 2 == pytest.approx(0.05, abs=0.0015)
 
 
 def test_sample_size_for_r2_measures_r2_within_005():
