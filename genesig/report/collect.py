@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from genesig.report import (
     enrichment,
     genome,
@@ -24,25 +26,27 @@ from genesig.report.answer.collect import (
     verdict,
 )
 from genesig.report.covariates import collect_covariates
-from genesig.report.data import batch, batch_warnings, collect_study, design
-from genesig.report.external import collect as cohorts
-from genesig.report.genes.collect import block_warnings, gene_cards, gene_parts
+from genesig.report.data import (
+    batch_warnings,
+    collect_batches,
+    collect_study,
+    summarise_splits,
+)
+from genesig.report.external.collect import cohort_warnings, collect_external
+from genesig.report.genes.collect import block_warnings, collect_genes
 from genesig.report.nonlinear import collect_nonlinear
 from genesig.report.page.record import PackedTable, json_value, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
+    collect_held_out_scores,
     error_surface,
     grid_warnings,
-    held_out_scores,
     permutation_errors,
     solver_warnings,
-    with_contributions,
-    with_shrinkage,
 )
-from genesig.report.quality import collect as quality
+from genesig.report.quality.collect import quality_record, quality_warnings
 from genesig.report.record import VERSION, Report
 from genesig.results import CrossValidation, Fits, load_arrays, load_json, load_tables
-from genesig.selection.model.held_out_contributions import held_out_contributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +121,62 @@ ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())
 TEXT_COLUMNS = tuple(column for tables in ALL_TABLES for column in tables.text_columns)
 MAX_TABLE_ROWS = 60_000
 TABLE_DIGITS = 10  # significant digits of the files
+# Significant digits of all numbers below a key of the report, by its path; None: as they are.
+SIGNIFICANT_DIGITS: dict[str, int | None] = {
+    "study.response": 5,
+    "quality": 5,
+    "quality.scale": None,
+    "quality.missing": None,
+    "quality.before": 4,
+    "quality.after": 4,
+    "quality.components": 4,
+    "quality.associations": None,
+    "quality.dominant_column": None,
+    "surface": 4,
+    "held_out": 4,
+    "held_out.samples.label": None,
+    "held_out.samples.probabilities": 5,
+    "null": 5,
+    "univariate": 4,
+    "strips": 4,
+    "heat": 5,
+    "heat.score": 4,
+    "volcano": 4,
+    "cards": 4,
+    "cards.genes.replacements": 3,
+    "external": 4,
+    "external.points.predicted": None,
+    "external.missing": None,
+    "external.horizon": None,
+    "external.curves": 5,
+    "external.shift.edges": None,
+    "batch": 4,
+    "covariates": 5,
+    "covariates.weights.sign": 4,
+    "nonlinear": 4,
+    "nonlinear.difference": 5,
+    "nonlinear.explained_by_none": 3,
+    "nonlinear.curves.value": 5,
+    "nonlinear.curves.effect": 5,
+    "sets": 4,
+    "sets.difference": 5,
+    "sets.p": 5,
+    "sets.p.smallest": None,
+    "survival": 5,
+    "survival.horizon": None,
+    "survival.risk": 4,
+    "studies": 5,
+    "studies.alignments": 3,
+    "genome": 4,
+    "genome.chromosomes": None,
+    "genome.places.position": None,
+    "genome.stretches.start": None,
+    "genome.stretches.end": None,
+    "enrichment": 4,
+    "answer.detectable": 4,
+    "answer.cohorts": 4,
+}
+DECIMALS = {"correlation.r": 2, "heat.z": 2}  # decimals of large matrices, which figures colour
 
 WARNING_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (
     signature_warnings,
@@ -185,60 +245,69 @@ def collect(results: StudyResults) -> Report:
     final = results.final
     tables = results.tables
     config = results.run["config"] if results.config is None else results.config
-    facts = collect_study(dataset)
-    split_summary = design(splits)
-    held_out_samples = with_contributions(
-        with_shrinkage(held_out_scores(dataset, tables["predictions"]), final),
-        dataset,
-        held_out_contributions(dataset, splits, observed, config["normalise"]["folds"]),
+    held_out = collect_held_out_scores(
+        dataset, splits, observed, final, tables["predictions"], config["normalise"]["folds"]
     )
-    permuted_errors = permutation_errors(results.null, tables["controls"])
-    packed = {
+    report: Report = round_numbers(
+        {
+            "version": VERSION,
+            "config": config,
+            "run": results.run,
+            "study": collect_study(dataset),
+            "design": summarise_splits(splits),
+            "quality": quality_record(results.quality_summary, dataset),
+            "mu": observed.mu,
+            "surface": error_surface(observed, final),
+            "held_out": held_out,
+            "null": permutation_errors(results.null, tables["controls"]),
+            **collect_genes(dataset, tables, observed, results.halves, config["controls"]["fdr"]),
+            "tables": {},
+            **collect_external(results.external, dataset.design.classes),
+            "batch": collect_batches(dataset, splits, held_out, config),
+            **collect_covariates(dataset, observed, final, tables["controls"]),
+            "nonlinear": collect_nonlinear(tables, config.get("nonlinear")),
+            "sets": sets.collect_sets(tables),
+            "survival": survival.collect_survival(tables),
+            "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
+            "genome": genome.collect_genome(dataset, tables),
+            "flow": patients.flow(dataset, results.quality_summary),
+            "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
+        }
+    )
+    report["tables"] = {
         name: _packed_table(name, enrichment.in_brief(tables[name]))
         for topic_tables in ALL_TABLES
         for name in topic_tables.on_page
         if name in tables
     }
-    assessed_cohorts = cohorts.assessed(results.external)
-    fdr = config["signature"]["fdr"]
-    covariates = collect_covariates(dataset, observed, final, tables["controls"])
-    gene_sets_record = sets.collect_sets(tables)
-    key_results = answer(
-        facts, split_summary, held_out_samples, permuted_errors, packed, assessed_cohorts, fdr
-    )
-    report: Report = {
-        "version": VERSION,
-        "config": json_value(config),
-        "run": json_value(results.run),
-        "study": facts,
-        "design": split_summary,
-        "quality": quality.quality_record(results.quality_summary, dataset),
-        "mu": observed.mu.tolist(),
-        "surface": error_surface(observed, final),
-        "held_out": held_out_samples,
-        "null": permuted_errors,
-        **gene_parts(dataset, tables, config["controls"]["fdr"]),
-        "cards": gene_cards(dataset, tables["signature"], observed, results.halves),
-        "tables": packed,
-        "external": cohorts.external(assessed_cohorts, facts["classes"]),
-        "not_assessable": cohorts.not_assessable(results.external),
-        "batch": batch(dataset, splits, held_out_samples, config),
-        **covariates,  # type: ignore[typeddict-item]
-        "nonlinear": collect_nonlinear(tables, config.get("nonlinear")),
-        "sets": gene_sets_record,
-        "survival": survival.collect_survival(tables),
-        "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
-        "genome": genome.collect_genome(dataset, tables),
-        "flow": patients.flow(dataset, results.quality_summary),
-        "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
-        "answer": key_results,
-        "verdict": verdict(
-            key_results, covariates.get("covariates"), gene_sets_record, packed["controls"]
-        ),
-        "warnings": [],
-    }
+    # These read the numbers of the report, as the page shows them.
+    report["answer"] = round_numbers(answer(report, results.external), "answer")
+    report["verdict"] = verdict(report)
     report["warnings"] = _warnings(report, results)
     return report
+
+
+def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
+    """Return a part of the report in types of JSON, rounded by `SIGNIFICANT_DIGITS`; None for NaN.
+
+    path: keys of the report that lead to the part, with dots between them. digits: those of the
+    part around it.
+    """
+    digits = SIGNIFICANT_DIGITS.get(path, digits)
+    if isinstance(value, Mapping):
+        return {
+            str(key): round_numbers(inner, f"{path}.{key}".removeprefix("."), digits)
+            for key, inner in value.items()
+        }
+    if path in DECIMALS:
+        return np.round(value, DECIMALS[path]).tolist()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        if digits and all(number is None or isinstance(number, float) for number in value):
+            return rounded(value, digits)
+        return [round_numbers(inner, path, digits) for inner in value]
+    return rounded(value, digits) if digits and isinstance(value, float) else json_value(value)
 
 
 def _warnings(report: Report, results: StudyResults) -> list[str]:
@@ -249,8 +318,8 @@ def _warnings(report: Report, results: StudyResults) -> list[str]:
     for topic_warnings in WARNING_FUNCTIONS:
         warnings += topic_warnings(report)
     warnings += solver_warnings(report, results.observed)
-    warnings += cohorts.warnings(report["external"])
-    return warnings + quality.quality_warnings(report, results.warning_codes)
+    warnings += cohort_warnings(report["external"])
+    return warnings + quality_warnings(report, results.warning_codes)
 
 
 def _packed_table(name: str, frame: pd.DataFrame) -> PackedTable:

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.study.pool.record import WEIGHT_COLUMN
-from genesig.report.page.record import Study, rounded
+from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import Column, Difference, difference, filled_table
 from genesig.report.page.verdict import Grade, grade_within_study
@@ -89,8 +89,8 @@ def collect_covariates(
             "weights": rows,
             "alone": _difference(genesig_row, alone),
             "whole": _difference(ridge, alone),
-            "p": rounded(genesig_row["p_value"], 5),
-            "p_whole": rounded(ridge["p_value"], 5),
+            "p": genesig_row["p_value"],
+            "p_whole": ridge["p_value"],
         }
     }
 
@@ -152,16 +152,16 @@ def _weights_by_class(
 def _weight_row(
     step: _Step, class_suffix: str, final_weight: float, split_weights: Array
 ) -> CovariateWeight:
-    """Return the rounded record of a weight."""
+    """Return the record of a weight."""
     return {
         "name": step.name + class_suffix,
         "reference": step.reference,
-        "weight": rounded(final_weight, 5),
-        "per_sd": rounded(final_weight * step.sd, 5),
-        "mean": rounded(split_weights.mean(), 5),
-        "low": rounded(split_weights.min(), 5),
-        "high": rounded(split_weights.max(), 5),
-        "sign": rounded(np.mean(np.sign(split_weights) == np.sign(split_weights.mean())), 4),
+        "weight": final_weight,
+        "per_sd": final_weight * step.sd,
+        "mean": split_weights.mean(),
+        "low": split_weights.min(),
+        "high": split_weights.max(),
+        "sign": np.mean(np.sign(split_weights) == np.sign(split_weights.mean())),
     }
 
 
@@ -173,11 +173,11 @@ def _control_row(controls: pd.DataFrame, name: str) -> pd.Series[float]:
 def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
     """Return the errors of a model and of the covariates alone, with the gain of the model."""
     return {
-        "error": rounded(alone["error"], 5),
-        "linear": rounded(model["error"], 5),
-        "difference": rounded(alone["error"] - model["error"], 5),
-        "low": rounded(model["added_low"], 5),
-        "high": rounded(model["added_high"], 5),
+        "error": alone["error"],
+        "linear": model["error"],
+        "difference": alone["error"] - model["error"],
+        "low": model["added_low"],
+        "high": model["added_high"],
     }
 
 

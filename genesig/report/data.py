@@ -24,7 +24,6 @@ from genesig.report.page.record import (
     StudyFacts,
     evenly_spaced_rows,
     json_value,
-    rounded,
 )
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
@@ -77,7 +76,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "dropped": _exclusions_by_reason(provenance.get("dropped", [])),
         "response": {
             "name": [dataset.samples[row] for row in shown_rows],
-            "value": rounded(y[shown_rows], 5),
+            "value": y[shown_rows].tolist(),
         },
     }
 
@@ -107,7 +106,7 @@ def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:
     ]
 
 
-def design(splits: Splits) -> SplitSummary:
+def summarise_splits(splits: Splits) -> SplitSummary:
     """Return the numbers and sizes of splits and halves."""
     train = [len(split.train) for split in splits.outer]
     test = [len(split.test) for split in splits.outer]
@@ -125,7 +124,7 @@ def design(splits: Splits) -> SplitSummary:
     }
 
 
-def batch(
+def collect_batches(
     dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
 ) -> Batch | None:
     """Return the record of the batches; None if the study names no batch column."""
@@ -152,9 +151,9 @@ def batch(
         ]
         if classes
         else None,
-        "mean": None if classes else [rounded(y[in_batch].mean(), 4) for in_batch in batch_masks],
-        "sd": None if classes else [rounded(y[in_batch].std(), 4) for in_batch in batch_masks],
-        "association": rounded(strongest_association(numbers, batches), 4),
+        "mean": None if classes else [float(y[in_batch].mean()) for in_batch in batch_masks],
+        "sd": None if classes else [float(y[in_batch].std()) for in_batch in batch_masks],
+        "association": strongest_association(numbers, batches),
         "wrong_share": _wrong_share_of_batches(
             held_out["samples"], batch_of_sample, sorted(set(names))
         ),
@@ -188,7 +187,7 @@ def _wrong_share_of_batches(
         batch_samples = [sample for sample in samples if batch_of_sample[sample["sample"]] == name]
         wrong = sum(sample["wrong"] or 0 for sample in batch_samples)
         tested = sum(sample["tested"] for sample in batch_samples)
-        shares.append(rounded(wrong / tested, 4) if tested else None)
+        shares.append(wrong / tested if tested else None)
     return shares
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypedDict
 
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Study, rounded
+from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
 from genesig.report.page.svg import Picture
@@ -78,7 +78,7 @@ def collect_enrichment(
     return {
         "n_sets": len(ranking),
         "permutations": permutations,
-        "size": rounded(chosen["size"].iloc[0], 4) if len(chosen) else 0.0,
+        "size": float(chosen["size"].iloc[0]) if len(chosen) else 0.0,
         "chosen": _enriched_sets(chosen),
         "n_enriched": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),
         "ranked": _ranked_sets(ranking),
@@ -99,9 +99,9 @@ def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
     return [
         {
             "set": str(row["set"]),
-            "shared": rounded(row["shared"], 4),
-            "expected": rounded(row["expected"], 4),
-            "p": rounded(row["family_p"], 4),
+            "shared": row["shared"],
+            "expected": row["expected"],
+            "p": row["family_p"],
         }
         for row in rows.head(MAX_ENRICHED_SETS).to_dict("records")
     ]
@@ -113,8 +113,8 @@ def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
         {
             "set": str(row["set"]),
             "higher": bool(row["score"] > 0),
-            "normalised": rounded(row["normalised"], 4),
-            "p": rounded(row["family_p"], 4),
+            "normalised": row["normalised"],
+            "p": row["family_p"],
         }
         for row in ranking.head(MAX_RANKED_SETS).to_dict("records")
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.report.page.record import Study, json_value, rounded, rounded_row
+from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -155,20 +155,20 @@ def _place(gene: str, symbol: str, place: tuple[int, float], values: tuple[float
         "symbol": symbol,
         "chromosome": chromosome,
         "position": position,
-        "cv_frequency": rounded(cv_frequency, 4),
-        "size": rounded(size, 4),
+        "cv_frequency": cv_frequency,
+        "size": size,
     }
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
-    """Return a row of stretches.tsv with its numbers rounded."""
+    """Return the record of a row of stretches.tsv."""
     is_unplaced = not isinstance(row["chromosome"], str) or not row["chromosome"]
-    numbers: Stretch = rounded_row(row, 4, "contribution", "cv_frequency")
     return {
-        **numbers,
+        "contribution": row["contribution"],
+        "cv_frequency": row["cv_frequency"],
         "chromosome": None if is_unplaced else row["chromosome"],
-        "start": json_value(row["start"]),
-        "end": json_value(row["end"]),
+        "start": row["start"],
+        "end": row["end"],
         "genes": int(row["genes"]),
         "first": str(row["first"]),
         "last": str(row["last"]),

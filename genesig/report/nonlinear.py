@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study, rounded, rounded_row
+from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -126,9 +126,7 @@ def collect_nonlinear(
         "n_selected": len(tables["nonlinear"]),
         "agreement": _list_agreement(tables["nonlinear_agreement"]),
         "difference": _difference_to_linear(tables["nonlinear_difference"]),
-        "explained_by_none": rounded(
-            splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3
-        ),
+        "explained_by_none": splits["explained_by_none"].quantile([0, 0.5, 1]).tolist(),
         "fit_problems": _fit_problems(splits, float(config["tolerance"])),
         **_dependence_curves(tables["nonlinear_curves"]),
     }
@@ -136,9 +134,11 @@ def collect_nonlinear(
 
 def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
     """Return the difference of the errors of nonlinear and linear selection."""
-    nonlinear_rows = differences[differences["model"] == "nonlinear"].to_dict("records")
-    keys = ("error", "linear", "difference", "low", "high")
-    return rounded_row(nonlinear_rows[0], 5, *keys) if nonlinear_rows else None
+    nonlinear_rows: list[Any] = differences[differences["model"] == "nonlinear"].to_dict("records")
+    if not nonlinear_rows:
+        return None
+    difference: Any = {key: nonlinear_rows[0][key] for key in Difference.__annotations__}
+    return difference  # type: ignore[no-any-return]
 
 
 def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
@@ -162,19 +162,18 @@ def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGen
         if gene not in listed_genes
     ]
     return [
-        _rounded_gene(row)
+        _selected_gene(row)
         for row in [*first_rows, *signature_rows, *unselected_rows][: 2 * MAX_NONLINEAR_GENES]
     ]
 
 
-def _rounded_gene(row: Mapping[str, Any]) -> SelectedGene:
-    """Return the row of a gene with numbers rounded."""
+def _selected_gene(row: Mapping[str, Any]) -> SelectedGene:
+    """Return the record of a row of nonlinear.tsv; a gene without a symbol has its id."""
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
-    frequencies: SelectedGene = rounded_row(
-        row, 4, "cv_frequency", "linear_cv_frequency", "mean_norm"
-    )
     return {
-        **frequencies,
+        "cv_frequency": row["cv_frequency"],
+        "linear_cv_frequency": row["linear_cv_frequency"],
+        "mean_norm": row["mean_norm"],
         "gene": str(row["gene"]),
         "symbol": str(name),
         "in_signature": bool(row["in_signature"]),
@@ -221,9 +220,9 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
         {
             "gene": str(gene),
             "symbol": str(gene_table["symbol"].fillna(gene).iloc[0]),
-            "r2_with_line": rounded(gene_table["straight"].iloc[0], 4),
-            "value": rounded(gene_table["value"].to_numpy(), 5),
-            "effect": rounded(gene_table["effect"].to_numpy(), 5),
+            "r2_with_line": gene_table["straight"].iloc[0],
+            "value": gene_table["value"].tolist(),
+            "effect": gene_table["effect"].tolist(),
             "samples": [int(count) for count in gene_table["samples"]],
         }
         for gene, gene_table in gene_tables[:MAX_CURVES]
@@ -231,7 +230,7 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
     return {
         "curves": curves,
         "n_final_genes": len(gene_tables),
-        "r2_with_line": rounded(float(np.median(defined)), 4) if defined else None,
+        "r2_with_line": float(np.median(defined)) if defined else None,
     }
 
 

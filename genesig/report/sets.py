@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import PermutationP, Study, rounded, rounded_row
+from genesig.report.page.record import PermutationP, Study
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
 from genesig.report.page.svg import Picture
@@ -81,17 +81,17 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
         "n_selected": int((selected["cv_frequency"] > 0).sum()),
         "n_in_list": int(selected["in_list"].astype(bool).sum()),
         "n_final": int((selected["final_share"] > 0).sum()),
-        "sizes": rounded(splits["n_selected"].quantile([0, 0.5, 1]).to_numpy(), 4),
+        "sizes": splits["n_selected"].quantile([0, 0.5, 1]).tolist(),
         "n_unfinished": int(splits["message"].notna().sum()),
         "difference": {
-            "error": rounded(error["error"], 5),
-            "linear": rounded(error["gene_error"], 5),
-            "difference": rounded(error["difference"], 5),
-            "low": rounded(error["difference_low"], 5),
-            "high": rounded(error["difference_high"], 5),
+            "error": error["error"],
+            "linear": error["gene_error"],
+            "difference": error["difference"],
+            "low": error["difference_low"],
+            "high": error["difference_high"],
         },
         "p": {
-            "value": rounded(error["p_value"], 5),
+            "value": error["p_value"],
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
@@ -101,10 +101,11 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
 
 
 def _selected_set(row: Mapping[Any, Any]) -> SelectedSet:
-    """Return a row of sets.tsv with its numbers rounded."""
-    numbers: SelectedSet = rounded_row(row, 4, "cv_frequency", "mean_share", "final_share")
+    """Return the record of a row of sets.tsv."""
     return {
-        **numbers,
+        "cv_frequency": row["cv_frequency"],
+        "mean_share": row["mean_share"],
+        "final_share": row["final_share"],
         "set": str(row["set"]),
         "genes": int(row["genes"]),
         "named": int(row["named"]),
@@ -115,9 +116,9 @@ def _selected_set(row: Mapping[Any, Any]) -> SelectedSet:
 def _list_stability(table: pd.DataFrame) -> ListStability:
     """Return the stability of the lists of half-samples; None values without half-samples."""
     half_rows = table[table["source"] == "half_subsamples"].to_dict("records")
-    row = half_rows[0] if half_rows else dict.fromkeys(table.columns, float("nan"))
-    row["value"] = row["stability"]
-    return rounded_row(row, 4, "value", "mean_size")  # type: ignore[no-any-return]
+    if not half_rows:
+        return {"value": None, "mean_size": None}
+    return {"value": half_rows[0]["stability"], "mean_size": half_rows[0]["mean_size"]}
 
 
 def draw_frequencies(rows: Sequence[SelectedSet], threshold: float) -> Figure:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study, json_value, rounded
+from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture
@@ -88,18 +88,14 @@ def collect_studies(
         "measure": str(mean["measure"]),
         "whole": scheme in WHOLE_STUDY_SCHEMES,
         "studies": [_study(row, signature_genes) for row in rows],
-        "mean": [_rounded(mean[key]) for key in ("value", "low", "high")],
-        "next_study": [_rounded(next_row[key]) for key in ("low", "high")],
-        "i2": _rounded(mean["i2"]),
+        "mean": [mean[key] for key in ("value", "low", "high")],
+        "next_study": [next_row[key] for key in ("low", "high")],
+        "i2": mean["i2"],
         "meta_columns": [str(column) for column in signature_genes.columns],
-        "genes": [
-            [_json_cell(value) for value in row] for row in signature_genes.itertuples(index=False)
-        ],
+        "genes": [list(row) for row in signature_genes.itertuples(index=False)],
         "significant": meta["gene"][meta["q_value"] <= META_FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
-        "alignments": {
-            name: rounded(error, 3) for name, error in sorted(errors, key=lambda pair: pair[1])
-        },
+        "alignments": dict(sorted(errors, key=lambda pair: pair[1])),
     }
 
 
@@ -114,31 +110,21 @@ def _study(row: Mapping[Any, Any], signature_genes: pd.DataFrame) -> HeldOutStud
     return {
         "name": str(row["study"]),
         "samples": int(row["samples"]),
-        "value": _rounded(row["value"]),
-        "low": _rounded(row["low"]),
-        "high": _rounded(row["high"]),
-        "error": _rounded(row["error"]),
+        "value": row["value"],
+        "low": row["low"],
+        "high": row["high"],
+        "error": row["error"],
         "measured": _count_or_none(row["measured"]),
         "genes": _count_or_none(row["genes"]),
         "lost": _count_or_none(row["lost"]),
         "differs": bool(row["apart"] == 1),
-        "same_sign": _rounded(same_sign),
+        "same_sign": same_sign,
     }
 
 
 def _count_or_none(value: float) -> int | None:
     """Return a count of a column with gaps; None for NaN."""
     return None if value != value else int(value)
-
-
-def _json_cell(value: Any) -> Any:
-    """Return a cell of meta.tsv in a type of JSON, numbers rounded."""
-    return _rounded(value) if isinstance(value, float) else json_value(value)
-
-
-def _rounded(value: Any) -> float | None:
-    """Return a number with five significant digits; None stays None."""
-    return None if value is None else rounded(float(value), 5)
 
 
 def draw_forest(record: StudiesRecord, chance: float) -> Figure:

@@ -339,9 +339,7 @@ def wrong_words(times, tested):
         sample["tested"] = tested
     for sample, wrong in zip(samples, times, strict=False):
         sample["wrong"] = wrong
-    data["answer"] = answer(
-        data["study"], data["design"], data["held_out"], data["null"], data["tables"], [], 0.1
-    )
+    data["answer"] = answer(data, [])
     return samples_section(data, Limits(3, 5)).words[0]
 
 

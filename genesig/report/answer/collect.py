@@ -27,7 +27,6 @@ from genesig.report.page.record import (
     NullErrors,
     PackedTable,
     SignatureGene,
-    SplitSummary,
     Stability,
     Study,
     StudyFacts,
@@ -56,19 +55,13 @@ ERROR_BY_KIND = ByKind(
 )
 
 
-def answer(
-    study: StudyFacts,
-    design: SplitSummary,
-    held_out: HeldOut,
-    null: NullErrors,
-    tables: Mapping[str, PackedTable],
-    external: Sequence[JsonObject],
-    fdr: float,
-) -> Finding:
+def answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
     """Return the numbers of the first screen, which are about the chosen lists.
 
-    `external` are the contents of about.json of the cohorts; `fdr` is signature.fdr.
+    data: all else of the report. abouts: the contents of about.json of the external cohorts.
     """
+    study = data["study"]
+    tables = data["tables"]
     controls = table_rows(tables["controls"])
     stability_rows = chosen_list_rows(table_rows(tables["stability"]))
     chosen_controls = chosen_list_rows(genesig_rows(tables["controls"]))
@@ -77,10 +70,11 @@ def answer(
     row: TableRow = chosen_controls[0] if chosen_controls else undefined
     (name, chance) = ERROR_BY_KIND[study["task"]]
     chance = 1 - 1 / len(study["classes"]) if study["classes"] else chance
-    permutations = len(null["errors"])
+    permutations = len(data["null"]["errors"])
+    assessed = [about for about in abouts if "not_assessable" not in about]
     return {
         "size": tables["signature"]["total"],
-        "evidence": evidence(study, tables, fdr),
+        "evidence": evidence(study, tables, data["config"]["signature"]["fdr"]),
         "core": _count_core(tables),
         "lengths": np.quantile(lengths, [0, 0.5, 1], method="nearest").astype(int).tolist(),
         "error": {
@@ -95,29 +89,28 @@ def answer(
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
-        "detectable": _detectable(study, null),
+        "detectable": _detectable(study, data["null"]),
         "stability": _stability(stability_rows),
-        "halves": _half_samples(stability_rows, design["subsamples"]),
+        "halves": _half_samples(stability_rows, data["design"]["subsamples"]),
         "best_other_method": best_other_method(controls),
         "better_method": better_method(controls, chance),
-        "cohorts": cohorts(external, MEASURES[study["task"]]),
-        "misclassified": _misclassified(held_out["samples"]),
-        "measures": measures(study, held_out, chosen_controls),
+        "cohorts": cohorts(assessed, MEASURES[study["task"]]),
+        "misclassified": _misclassified(data["held_out"]["samples"]),
+        "measures": measures(study, data["held_out"], chosen_controls),
         "signature_genes": _signature_genes(tables),
     }
 
 
-def verdict(
-    finding: Finding,
-    covariates: Mapping[str, Any] | None,
-    sets: Mapping[str, Any] | None,
-    controls: PackedTable,
-) -> Verdict:
+def verdict(data: Any) -> Verdict:
     """Return the conclusion, from the numbers of the first screen, of covariates and gene sets.
 
-    `covariates` and `sets` are the sections of report_data.json with these names, None without any.
+    data: the `Report`, all but this key and its warnings.
     """
-    row = next((row for row in table_rows(controls) if row["model"] == "sets"), None)
+    finding: Finding = data["answer"]
+    covariates = data.get("covariates")
+    sets = data["sets"]
+    controls = table_rows(data["tables"]["controls"])
+    row = next((row for row in controls if row["model"] == "sets"), None)
     if sets is None or row is None:
         return judge(finding, covariates, None)
     p = sets["p"]["value"] if sets["p"]["smallest"] <= LEVEL else None
@@ -155,9 +148,9 @@ def _cohort_error(about: JsonObject, metric: Measure) -> CohortError:
         "samples": len(about["predictions"]),
         "groups": about["groups"]["count"] if "groups" in about else None,
         "seen_in_training": bool(about["seen_before"]),
-        "error": rounded(value, 4) if value is not None else None,
-        "low": rounded(low, 4) if low is not None else None,
-        "high": rounded(high, 4) if high is not None else None,
+        "error": value,
+        "low": low,
+        "high": high,
     }
 
 
@@ -280,8 +273,7 @@ def _detectable(study: StudyFacts, null: NullErrors) -> Detectable:
     units: ByKind[list[int]] = ByKind({"survival": []})
     class_sizes = units.get(study["task"], study["units"])
     n_independent = study["samples"] if study["groups"] is None else study["groups"]
-    effects = detectable(null["errors"], class_sizes, n_independent, study["genes"])
-    return {**effects, **{key: rounded(effects[key], 4) for key in ("error", "auc", "effect")}}  # type: ignore[typeddict-item]
+    return detectable(null["errors"], class_sizes, n_independent, study["genes"])
 
 
 def _stability(rows: list[TableRow]) -> Stability | None:

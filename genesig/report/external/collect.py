@@ -14,9 +14,6 @@ from genesig.report.page.record import (
     Study,
     evenly_spaced_rows,
     group_curves,
-    json_value,
-    rounded,
-    rounded_row,
 )
 from genesig.report.page.words import clean, counted, decimal
 from genesig.selection.assess.scores import confusion_matrix, roc_curve
@@ -179,7 +176,6 @@ class External(Study):
 
 
 JsonObject = Mapping[str, Any]  # an object of about.json, or one of its rows
-SCORE_FIELDS = ("value", "low", "high", "samples")
 # fields of about.json that stay as they are
 COPIED_FIELDS = (
     "name",
@@ -198,26 +194,23 @@ COPIED_FIELDS = (
 MAX_MEDIAN_SHIFT = 1.0  # median absolute shift of the genes, in training standard deviations
 
 
-def external(cohorts: Sequence[JsonObject], classes: Sequence[str] | None) -> list[CohortRecord]:
-    """Return one record for each assessed cohort, with numbers rounded for the page."""
-    return [_cohort_record(json_value(cohort), classes) for cohort in cohorts]
+def collect_external(
+    abouts: Sequence[JsonObject], classes: Sequence[str] | None
+) -> dict[str, list[Any]]:
+    """Return `External.external` and `External.not_assessable` from the contents of about.json."""
+    return {
+        "external": [
+            _cohort_record(about, classes) for about in abouts if "not_assessable" not in about
+        ],
+        "not_assessable": [
+            {"name": about["name"], "reason": about["not_assessable"]}
+            for about in abouts
+            if "not_assessable" in about
+        ],
+    }
 
 
-def assessed(cohorts: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the cohorts in which the model could be tested."""
-    return [cohort for cohort in cohorts if "not_assessable" not in cohort]
-
-
-def not_assessable(cohorts: Sequence[JsonObject]) -> list[NotAssessable]:
-    """Return name and reason of the cohorts in which the model could not be tested."""
-    return [
-        {"name": cohort["name"], "reason": cohort["not_assessable"]}
-        for cohort in cohorts
-        if "not_assessable" in cohort
-    ]
-
-
-def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
+def cohort_warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
     """Return sentences about cohorts whose test is weak: known samples, or shifted genes."""
     sentences = []
     for cohort in cohorts:
@@ -246,7 +239,10 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
         **{key: about[key] for key in COPIED_FIELDS},  # type: ignore[typeddict-item]
         "samples": len(samples),
         "left_out": _count_reasons(about["dropped"]),
-        "scores": {row["measure"]: rounded_row(row, 4, *SCORE_FIELDS) for row in about["scores"]},
+        "scores": {
+            row["measure"]: {key: row[key] for key in CohortScore.__annotations__}
+            for row in about["scores"]
+        },
         "points": [
             _sample_of_page(samples[row])
             for row in evenly_spaced_rows(len(samples), MAX_PLOTTED_SAMPLES)
@@ -255,15 +251,10 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
         if two_classes and all(about["classes"].values())
         else None,
         "confusion": _confusion_matrix(samples, classes) if classes else None,
-        "reliability": [_rounded_object(row) for row in about["reliability"]],
-        "genes": [_rounded_object(row) for row in about["genes"]],
-        "shift": {
-            "measured": _rounded_object(about["shift"]["measured"]),
-            "scored": _rounded_object(about["shift"]["scored"]),
-            "edges": about["shift"]["edges"],
-            "by_chance": rounded(about["shift"]["by_chance"], 4),
-        },
-        "quantiles": rounded_row(about["quantiles"], 4, "share", "training", "cohort"),
+        "reliability": about["reliability"],
+        "genes": about["genes"],
+        "shift": {key: about["shift"][key] for key in CohortShift.__annotations__},
+        "quantiles": {key: about["quantiles"][key] for key in ValueQuantiles.__annotations__},
     }
     if "groups" in about:
         record["groups"] = about["groups"]
@@ -277,27 +268,19 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
 
 
 def _sample_of_page(sample: JsonObject) -> CohortSample:
-    """Return a row of predictions.tsv with its score rounded."""
+    """Return the record of a row of predictions.tsv."""
     fields: CohortSample = {
         key: sample[key] for key in ("sample", "given", "label", "predicted", "wrong")
     }  # type: ignore[assignment]
     return {
         **fields,
-        "score": rounded(sample["score"] if "score" in sample else _largest_score(sample), 4),
+        "score": sample["score"] if "score" in sample else _largest_score(sample),
     }
 
 
 def _largest_score(sample: JsonObject) -> float:
     """Return the largest score over the classes."""
     return max(float(value) for key, value in sample.items() if key.startswith("score of "))
-
-
-def _rounded_object(json_object: JsonObject) -> Any:
-    """Return the object with all floats rounded to four digits."""
-    return {
-        key: rounded(value, 4) if isinstance(value, float) else value
-        for key, value in json_object.items()
-    }
 
 
 def _count_reasons(dropped: Sequence[JsonObject]) -> list[LeftOut]:
@@ -313,7 +296,7 @@ def _roc_curve(samples: Sequence[JsonObject], positive: str) -> RocCurve:
     is_positive = np.array([sample["label"] == positive for sample in samples])
     scores = np.array([sample["score"] for sample in samples], dtype=float)
     false_positive_rate, true_positive_rate = roc_curve(is_positive, scores)
-    return {"x": rounded(false_positive_rate, 4), "y": rounded(true_positive_rate, 4)}
+    return {"x": false_positive_rate.tolist(), "y": true_positive_rate.tolist()}
 
 
 def _confusion_matrix(samples: Sequence[JsonObject], classes: Sequence[str]) -> list[list[int]]:

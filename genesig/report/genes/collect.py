@@ -27,7 +27,7 @@ from genesig.report.genes.record import (
     VolcanoPlot,
 )
 from genesig.report.page.measure import class_codes
-from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Estimate, evenly_spaced_rows, rounded
+from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Estimate, evenly_spaced_rows
 from genesig.report.page.tables import at_mu, class_margins, table_rows
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, delong, mean_t, wilson
@@ -65,7 +65,7 @@ def cluster_rows(rows: Array) -> tuple[list[int], Tree]:
         joints.append([position[left], position[right], height[left], height[right], level])
         position[node] = (position[left] + position[right]) / 2
         height[node] = level
-    return order, rounded(np.array(joints), 5)
+    return order, joints
 
 
 def count_single_gene_tests(
@@ -79,7 +79,7 @@ def count_single_gene_tests(
     signature_genes = set(tables["signature"]["gene"].astype(str))
     passes = table["q_value"] <= fdr
     return {
-        "bound": rounded(np.max(table.loc[passes, "p_value"]), 4) if passes.any() else None,
+        "bound": float(np.max(table.loc[passes, "p_value"])) if passes.any() else None,
         "significant": int(passes.sum()),
         "in_signature": int((passes & table["gene"].astype(str).isin(signature_genes)).sum()),
         "total": len(table),
@@ -133,8 +133,8 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
             str(symbol) if symbol == symbol and symbol else gene
             for gene, symbol in zip(gene_ids[is_shown], shown_rows["symbol"], strict=True)
         ],
-        "effect": rounded(gene_effects(dataset)[is_shown], 4),
-        "p": rounded(shown_rows["p_value"], 4),
+        "effect": gene_effects(dataset)[is_shown].tolist(),
+        "p": shown_rows["p_value"].tolist(),
         "passes": (shown_rows["q_value"] <= fdr).tolist(),
         "signature": in_signature[is_shown].tolist(),
         "nonlinear": in_nonlinear_list[is_shown].tolist() if "nonlinear" in tables else None,
@@ -164,8 +164,14 @@ MAX_HEAT_GENES = 100
 MAX_HEAT_SAMPLES = 1000
 
 
-def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
-    """Return the parts of report_data.json about genes, except the cards."""
+def collect_genes(
+    dataset: Dataset,
+    tables: Mapping[str, pd.DataFrame],
+    observed: Fits,
+    halves: Fits | None,
+    fdr: float,
+) -> GeneParts:
+    """Return the parts of report_data.json about genes; `fdr` is controls.fdr of the config."""
     summarised_dataset = with_summaries_applied(dataset)
     signature = tables["signature"]
     blocks = tables["blocks"]
@@ -176,6 +182,7 @@ def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float)
         "strips": gene_strips(summarised_dataset, signature),
         "heat": heat_data(summarised_dataset, signature, tables["predictions"]),
         "volcano": volcano_data(summarised_dataset, tables, fdr),
+        "cards": gene_cards(dataset, summarised_dataset, signature, observed, halves),
     }
 
 
@@ -190,7 +197,7 @@ def correlation_data(dataset: Dataset, blocks: pd.DataFrame) -> CorrelationMatri
         **_gene_names(shown_genes),
         "blocks": [int(value) for value in shown_genes["block"]],
         "layers": [int(value) for value in shown_genes["layer"]],
-        "r": r.round(2).tolist(),
+        "r": r.tolist(),
         "total": len(blocks),
     }
 
@@ -212,7 +219,7 @@ def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
     rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
     values = dataset.X[np.ix_(rows, _gene_columns(dataset, shown_genes["gene"]))]
     return [
-        {"gene": gene, "symbol": symbol, "values": rounded(values[:, column], 4)}
+        {"gene": gene, "symbol": symbol, "values": values[:, column].tolist()}
         for column, (gene, symbol) in enumerate(
             zip(*_gene_names(shown_genes).values(), strict=True)
         )
@@ -238,12 +245,12 @@ def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFra
     return {
         **_gene_names(shown_genes.iloc[gene_order]),
         "samples": [dataset.samples[row] for row in sample_rows],
-        "response": rounded(dataset.plain()[sample_rows], 5),
+        "response": dataset.plain()[sample_rows].tolist(),
         "batches": None if batches is None else [str(batches[row]) for row in sample_rows],
-        "score": rounded([means.get(dataset.samples[row], np.nan) for row in sample_rows], 4),
+        "score": [means.get(dataset.samples[row], np.nan) for row in sample_rows],
         "gene_tree": gene_tree,
         "sample_tree": sample_tree,
-        "z": np.clip(z, -4, 4)[gene_order][:, sample_order].round(2).tolist(),
+        "z": np.clip(z, -4, 4)[gene_order][:, sample_order].tolist(),
         "total": len(signature),
     }
 
@@ -306,14 +313,17 @@ MIN_REPLACEMENT_GAIN = 0.25  # that share less the share of the lists with the g
 
 
 def gene_cards(
-    dataset: Dataset, signature: pd.DataFrame, observed: Fits, halves: Fits | None
+    dataset: Dataset,
+    summarised_dataset: Dataset,
+    signature: pd.DataFrame,
+    observed: Fits,
+    halves: Fits | None,
 ) -> GeneCards:
     """Return the cards of the first genes of the signature.
 
     Values are those after the summary steps of the study; only shares of missing values are those
-    of the data before them.
+    of `dataset`, the data before them.
     """
-    summarised_dataset = with_summaries_applied(dataset)
     test_units = units(summarised_dataset)
     classes = dataset.design.classes or ()
     shown_genes = signature.head(MAX_CARDS)
@@ -338,8 +348,8 @@ def gene_cards(
             {
                 "gene": gene,
                 "class_of_direction": classes[class_code] if test_units.test == "anova" else None,
-                "separation": _rounded_score(separation),
-                "effect": _rounded_score(effect),
+                "separation": _estimate(*separation),
+                "effect": _estimate(*effect),
                 "replacements": replacement_genes(summarised_dataset, lists, column_of_gene[gene]),
                 "missing": _missing_shares(dataset, column_of_gene[gene]),
             }
@@ -363,12 +373,11 @@ def _missing_shares(dataset: Dataset, gene: int) -> list[float] | None:
         if classes is None
         else [is_missing[sample_classes == name] for name in classes]
     )
-    return [rounded(float(missing.mean()), 4) for missing in missing_by_class]
+    return [float(missing.mean()) for missing in missing_by_class]
 
 
-def _rounded_score(estimate: ValueAndInterval) -> Estimate:
-    """Return value and limits, rounded for the page."""
-    value, low, high = rounded(estimate, 4)
+def _estimate(value: float, low: float, high: float) -> Estimate:
+    """Return the record of a value and its interval."""
     return {"value": value, "low": low, "high": high}
 
 
@@ -404,7 +413,7 @@ def replacement_genes(dataset: Dataset, lists: Array, gene: int) -> list[Replace
             "symbol": str(dataset.var["symbol"].iloc[other_gene]),
             "in_lists_without_gene": [int(lists[~has_gene, other_gene].sum()), n_without],
             "in_lists_with_gene": [int(lists[has_gene, other_gene].sum()), int(has_gene.sum())],
-            "r": rounded(_pearson(dataset.X[:, gene], dataset.X[:, other_gene]), 3),
+            "r": _pearson(dataset.X[:, gene], dataset.X[:, other_gene]),
         }
         for other_gene in order
         if gain[other_gene] >= MIN_REPLACEMENT_GAIN

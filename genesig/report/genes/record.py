@@ -112,9 +112,8 @@ class GeneParts(TypedDict):
     strips: list[GeneStrip]  # in the order of the signature, at most `MAX_STRIPS`
     heat: HeatMap
     volcano: VolcanoPlot
+    cards: GeneCards
 
 
 class Genes(Study, GeneParts):
     """The keys of report_data.json that this topic reads."""
-
-    cards: GeneCards

@@ -1,7 +1,7 @@
 """The part of report_data.json that all topics of the page read, key by key.
 
-Undefined numbers are None (null in JSON), never NaN. Numbers are rounded to four or five
-significant digits. Long lists are cut; their full length stands beside them.
+Undefined numbers are None (null in JSON), never NaN. `genesig.report.collect.round_numbers` rounds
+them. Long lists are cut; their full length stands beside them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,6 @@ def rounded(values: Any, digits: int) -> Any:
     pairs = zip(array.ravel().tolist(), exponent.ravel().astype(int).tolist(), strict=True)
     flat = [round(v, digits - 1 - e) if np.isfinite(v) else None for v, e in pairs]
     return _nested(flat, array.shape)
-
-
-def rounded_row(row: Any, digits: int, *keys: str) -> Any:
-    """Return the values of a row under these keys, each rounded."""
-    return {key: rounded(row[key], digits) for key in keys}
 
 
 def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
@@ -266,7 +261,7 @@ def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
     """Return the curve of a risk group from its rows."""
 
     def column(key: str) -> Any:
-        return rounded(np.array([row[key] for row in rows], dtype=float), 5)
+        return np.array([row[key] for row in rows], dtype=float).tolist()
 
     return {
         "group": name,

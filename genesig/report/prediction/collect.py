@@ -18,7 +18,6 @@ from genesig.report.page.record import (
     RejectionRule,
     RepeatRocCurve,
     Study,
-    json_value,
     rounded,
 )
 from genesig.report.page.tables import at_mu, class_margins
@@ -31,10 +30,13 @@ from genesig.selection.assess.scores import (
     relative_squared_error,
     roc_curve,
 )
+from genesig.selection.model.held_out_contributions import (
+    HeldOutContributions,
+    held_out_contributions,
+)
 
 if TYPE_CHECKING:
-    from genesig.results import Dataset, Fits
-    from genesig.selection.model.held_out_contributions import HeldOutContributions
+    from genesig.results import Dataset, Fits, Splits
 
 
 class ErrorSurface(TypedDict):
@@ -65,11 +67,11 @@ def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
     points = [_chosen_point(observed, fit, several_mu) for fit in range(len(observed))]
     splits_of_point = Counter(points)
     return {
-        "tau": rounded(grid.tau, 4),
+        "tau": grid.tau.tolist(),
         "along": "mu" if several_mu else "lam",
-        "rows": rounded(grid.searched if several_mu else grid.lam, 4),
-        "error": rounded(error.mean(axis=0), 4),
-        "size": rounded(grid.n_genes.mean(axis=0), 4),
+        "rows": (grid.searched if several_mu else grid.lam).tolist(),
+        "error": error.mean(axis=0).tolist(),
+        "size": grid.n_genes.mean(axis=0).tolist(),
         "chosen": [[tau, row, count] for (tau, row), count in sorted(splits_of_point.items())],
         "final": list(_chosen_point(final, 0, several_mu)),
     }
@@ -86,12 +88,35 @@ def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullE
     errors = np.asarray(null["error"], dtype=float)
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
     return {
-        "errors": rounded(errors[np.isfinite(errors[:, -1]), -1], 5) if errors.size else [],
-        "observed": rounded(chosen_rows["error"].iloc[0], 5) if len(chosen_rows) else None,
+        "errors": errors[np.isfinite(errors[:, -1]), -1].tolist() if errors.size else [],
+        "observed": chosen_rows["error"].iloc[0] if len(chosen_rows) else None,
     }
 
 
-def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
+def collect_held_out_scores(
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
+    final: Fits,
+    predictions: pd.DataFrame,
+    fold_steps: list[dict[str, Any]],
+) -> HeldOut:
+    """Return the held-out scores of the chosen lists, and the contributions of genes to them.
+
+    fold_steps: normalise.folds of the config.
+    """
+    held_out = with_contributions(
+        _held_out_scores(dataset, predictions),
+        dataset,
+        held_out_contributions(dataset, splits, observed, fold_steps),
+    )
+    shrinkage = final.with_chosen().shrinkage  # None unless the model gives probabilities
+    if shrinkage is not None:
+        held_out["shrinkage"] = shrinkage[0]
+    return held_out
+
+
+def _held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     """Return the held-out scores of each sample from the chosen lists, with ROC and confusion."""
     table = predictions[at_mu(predictions, None)]  # rows of the chosen lists
     classes = dataset.design.classes
@@ -101,20 +126,17 @@ def held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     response_of_sample = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
     has_classes = classes is not None
     score_estimates_outcome = MEASURES[dataset.design.kind].fitted
+    label_of_sample: dict[str, Any] = response_of_sample
+    if not score_estimates_outcome:  # the class, or time and event as text
+        labels = dataset.kind.label_cells(dataset.obs, dataset.design)
+        label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples = [
-        _held_out_sample(name, rows, response_of_sample, classes)
+        _held_out_sample(
+            name, rows, label_of_sample[name], response_of_sample[name] if has_classes else None
+        )
         | _held_out_probabilities(rows, classes)
         for name, rows in _tables_by_sample(dataset, table)
     ]
-    if not (
-        has_classes or score_estimates_outcome
-    ):  # survival: the score is no estimate of the label
-        label_of_sample = dict(
-            zip(dataset.samples, dataset.kind.label_cells(dataset.obs, dataset.design), strict=True)
-        )
-        samples = [
-            {**sample, "label": str(label_of_sample[sample["sample"]])} for sample in samples
-        ]
     return {
         "samples": samples,
         "roc": [
@@ -154,20 +176,12 @@ def with_contributions(
             {
                 **sample,
                 "terms": [names[term] for term in largest],
-                "contributions": rounded(values[largest], 4),
+                "contributions": values[largest].tolist(),
                 "other_terms": len(order) - len(largest),
-                "intercept": rounded(contributions.intercepts[row], 4),
+                "intercept": contributions.intercepts[row],
             }
         )
     return {**held_out, "samples": samples}
-
-
-def with_shrinkage(held_out: HeldOut, final: Fits) -> HeldOut:
-    """Return the held-out scores with the shrinkage of the final model's probabilities, if any."""
-    shrinkage = final.with_chosen().shrinkage
-    if shrinkage is None:
-        return held_out
-    return {**held_out, "shrinkage": rounded(shrinkage[0], 4)}
 
 
 def _held_out_of_several_classes(
@@ -176,10 +190,9 @@ def _held_out_of_several_classes(
     """Return held-out margins of each sample's own class; a margin of at most 0 is an error."""
     table = table.assign(score=class_margins(table, classes))
     labels = dataset.kind.label_cells(dataset.obs, dataset.design)
-    unit_response = dict.fromkeys(dataset.samples, 1.0)  # so that margins below 0 count as wrong
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples: list[HeldOutSample] = [
-        {**_held_out_sample(name, rows, unit_response, ("", "")), "label": label_of_sample[name]}
+        _held_out_sample(name, rows, label_of_sample[name], 1.0)  # margins below 0 are wrong
         for name, rows in _tables_by_sample(dataset, table)
     ]
     true_class = pd.Index(classes).get_indexer(pd.Index(table["label"].astype(str)))
@@ -191,7 +204,7 @@ def _held_out_of_several_classes(
         "roc": None,
         "rejection": None,
         "fit": None,
-        "confusion": rounded(counts / repeats, 4),
+        "confusion": (counts / repeats).tolist(),
     }
     probability_columns = [
         name for name in (f"probability of {class_name}" for class_name in classes) if name in table
@@ -199,7 +212,7 @@ def _held_out_of_several_classes(
     if probability_columns:
         probabilities = table[probability_columns].to_numpy(dtype=float)
         called_probabilities = probabilities[np.arange(len(called)), called]
-        held_out["probability"] = rounded(called_probabilities[called >= 0].mean(), 4)
+        held_out["probability"] = called_probabilities[called >= 0].mean()
     return held_out
 
 
@@ -210,22 +223,20 @@ def _tables_by_sample(dataset: Dataset, table: pd.DataFrame) -> list[tuple[str, 
 
 
 def _held_out_sample(
-    name: str,
-    rows: pd.DataFrame,
-    response_of_sample: dict[str, float],
-    classes: Sequence[str] | None,
+    name: str, rows: pd.DataFrame, label: Any, right_sign: float | None
 ) -> HeldOutSample:
-    """Return the record of one sample; its response is ±1 with classes, a number without."""
+    """Return the record of one sample from its rows of the predictions, one a repeat.
+
+    right_sign: ±1, the sign of a score that calls its class; None without classes.
+    """
     scores = rows["score"].to_numpy(dtype=float)
-    label = (
-        response_of_sample[name] if classes is None else classes[int(response_of_sample[name] > 0)]
-    )
     return {
         "sample": name,
         "label": label,
-        "scores": rounded(scores, 4),
+        "scores": scores.tolist(),
+        # as the page shows it, so that a reader finds the same rejected calls and r from it
         "mean": rounded(scores.mean(), 4),
-        "wrong": None if classes is None else int((scores * response_of_sample[name] <= 0).sum()),
+        "wrong": None if right_sign is None else int((scores * right_sign <= 0).sum()),
         "tested": len(scores),
     }
 
@@ -235,7 +246,7 @@ def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -
     column = "" if classes is None else f"probability of {classes[1]}"
     if column not in rows or rows[column].isna().any():
         return {}  # type: ignore[typeddict-item]
-    return {"probabilities": rounded(rows[column], 5)}  # type: ignore[typeddict-item]
+    return {"probabilities": rows[column].tolist()}  # type: ignore[typeddict-item]
 
 
 def _roc_curve(
@@ -246,11 +257,11 @@ def _roc_curve(
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
     false_positive_rate, true_positive_rate = roc_curve(positive, scores)
     has_both = positive.any() and not positive.all()
-    auc = rounded(np.trapezoid(true_positive_rate, false_positive_rate), 4) if has_both else None
+    auc = float(np.trapezoid(true_positive_rate, false_positive_rate)) if has_both else None
     return {
-        "repeat": json_value(repeat),
-        "x": rounded(false_positive_rate, 4),
-        "y": rounded(true_positive_rate, 4),
+        "repeat": repeat,
+        "x": false_positive_rate.tolist(),
+        "y": true_positive_rate.tolist(),
         "auc": auc,
     }
 
@@ -263,7 +274,7 @@ def _confusion_matrix(
     called = called_class(positive, table["score"].to_numpy(dtype=float))
     repeats = max(table["repeat"].nunique(), 1)
     counts = confusion_matrix(positive, called, 2)[:, :-1]
-    return rounded(counts / repeats, 4)  # type: ignore[no-any-return]
+    return (counts / repeats).tolist()  # type: ignore[no-any-return]
 
 
 def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> list[RejectionRule]:
@@ -276,11 +287,11 @@ def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> 
         regions.append(
             {
                 "class": name,
-                "threshold": rounded(region.threshold, 4),
+                "threshold": region.threshold,
                 "wrong": region.wrong,
                 "rejected": region.rejected,
                 "predicted": region.predicted,
-                "share": rounded(region.share, 4),
+                "share": region.share,
             }
         )
     return regions
@@ -295,7 +306,7 @@ def _fit_of_scores(samples: list[HeldOutSample]) -> FitStatistics:
         if observed.std() > 0 and mean_scores.std() > 0
         else np.nan
     )
-    return {"r": rounded(r, 4), "r2": rounded(1 - relative_squared_error(observed, mean_scores), 4)}
+    return {"r": r, "r2": 1 - relative_squared_error(observed, mean_scores)}
 
 
 def grid_warnings(data: Prediction) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.data.steps.scale import NEVER_LOGGED
-from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Study, evenly_spaced_rows, rounded
+from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Study, evenly_spaced_rows
 from genesig.report.page.words import clean, counted, percent, shorten
 
 if TYPE_CHECKING:
@@ -202,18 +202,20 @@ def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> Quality
         "kind": quality_json["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
         "total": len(dataset.samples),
-        "response": rounded(dataset.plain()[rows], 5),
+        "response": dataset.plain()[rows].tolist(),
         "batches": None
         if quality_json["batch"] is None
         else _column_texts(dataset, quality_json["batch"], rows),
         "before": _distributions_of_rows(quality_json["before"], rows),
         "after": _distributions_of_rows(quality_json["after"], rows),
         "changed": bool(quality_json["steps"]),
-        "size": _rounded_rows_or_none(quality_json["size"]["values"], rows),
-        "detected": _rounded_rows_or_none(quality_json["size"]["detected"], rows),
-        "top": _rounded_rows_or_none(quality_json["size"]["top"], rows),
-        "rules": {rule["name"]: _rounded_rows(rule["values"], rows) for rule in outliers["rules"]},
-        "missing_shares": _rounded_rows(quality_json["missing"]["samples"], rows),
+        "size": _values_of_rows(quality_json["size"]["values"], rows),
+        "detected": _values_of_rows(quality_json["size"]["detected"], rows),
+        "top": _values_of_rows(quality_json["size"]["top"], rows),
+        "rules": {
+            rule["name"]: _values_of_rows(rule["values"], rows) for rule in outliers["rules"]
+        },
+        "missing_shares": _values_of_rows(quality_json["missing"]["samples"], rows),
         "outliers": [
             {
                 "sample": outlier["sample"],
@@ -251,16 +253,9 @@ def _column_texts(dataset: Dataset, column: str, rows: Sequence[int]) -> list[st
     return [values[row] for row in rows]
 
 
-def _rounded_rows(values: Sequence[float | None], rows: Sequence[int]) -> list[Any]:
-    """Return the values of these rows, rounded."""
-    return list(rounded([values[row] for row in rows], 5))
-
-
-def _rounded_rows_or_none(
-    values: Sequence[float | None] | None, rows: Sequence[int]
-) -> list[Any] | None:
-    """Return the values of these rows, rounded; None stays None."""
-    return None if values is None else _rounded_rows(values, rows)
+def _values_of_rows(values: Sequence[Any] | None, rows: Sequence[int]) -> Any:
+    """Return the numbers, or bands, of the samples in these rows; None stays None."""
+    return None if values is None else np.array(values, dtype=float)[rows].tolist()
 
 
 def _distributions_of_rows(
@@ -271,22 +266,17 @@ def _distributions_of_rows(
         "genes": distributions["genes"],
         "compared": distributions["compared"],
         "logarithm": distributions["logarithm"],
-        "quantiles": _bands_of_rows(distributions["quantiles"], rows),
-        "rle": _bands_of_rows(distributions["rle"], rows),
+        "quantiles": _values_of_rows(distributions["quantiles"], rows),
+        "rle": _values_of_rows(distributions["rle"], rows),
     }
-
-
-def _bands_of_rows(values: Sequence[Band], rows: Sequence[int]) -> list[Band]:
-    """Return the bands of the samples in these rows, rounded."""
-    return list(rounded(np.array(values, dtype=float)[rows], 4))
 
 
 def _components_of_rows(components: SampleComponents, rows: Sequence[int]) -> SampleComponents:
     """Return the components of these rows."""
     points = np.array(components["points"], dtype=float).reshape(len(components["points"]), -1)
     return {
-        "points": rounded(points[rows, :3], 4),
-        "explained": rounded(components["explained"], 4),
+        "points": points[rows, :3].tolist(),
+        "explained": components["explained"],
         "scaled": components["scaled"],
     }
 
