@@ -24,7 +24,7 @@ MAX_CARD_WORDS = 250  # warnings that do not fit are in the report alone
 _MARKUP = re.compile(r"([\\`*_\[\]<>&#|])")
 
 
-def card(data: Report, title: str) -> str:
+def write_card(data: Report, title: str) -> str:
     """Return model_card.md: at most 250 words, taken from the first screen of the report.
 
     data: the value of report_data.json.
@@ -37,32 +37,32 @@ def card(data: Report, title: str) -> str:
     prediction, genes, *_ = write_paragraphs(data)
     parts = {
         "Intended use": INTENDED_USE,
-        "Conclusion": _plain([f"{conclusion(data)}. {headline(data)}"]),
-        "Accuracy": _plain([prediction.text]),
-        "Genes": _plain([genes.text]),
-        "Limits": _plain([LIMIT_OF_ACCURACY]),
-        "How it was made": _plain([origin]),
+        "Conclusion": _escape_markdown([f"{conclusion(data)}. {headline(data)}"]),
+        "Accuracy": _escape_markdown([prediction.text]),
+        "Genes": _escape_markdown([genes.text]),
+        "Limits": _escape_markdown([LIMIT_OF_ACCURACY]),
+        "How it was made": _escape_markdown([origin]),
     }
-    head = f"# Model card: {_plain([clean(title)])[0]}"
-    for warning in _plain(data["warnings"]):
+    head = f"# Model card: {_escape_markdown([clean(title)])[0]}"
+    for warning in _escape_markdown(data["warnings"]):
         extended = {**parts, "Limits": [*parts["Limits"], warning]}
-        if len(_joined(head, extended).split()) <= MAX_CARD_WORDS:
+        if len(_card_text(head, extended).split()) <= MAX_CARD_WORDS:
             parts = extended
-    return _joined(head, parts) + "\n"
+    return _card_text(head, parts) + "\n"
 
 
-def _joined(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+def _card_text(head: str, parts: Mapping[str, Sequence[str]]) -> str:
     """Return the text of the card: its title, then paragraphs below the heading of each part."""
     sections = [f"## {name}\n\n" + "\n\n".join(paragraphs) for name, paragraphs in parts.items()]
     return "\n\n".join([head, *sections])
 
 
-def _plain(words: Sequence[str]) -> list[str]:
+def _escape_markdown(words: Sequence[str]) -> list[str]:
     """Return texts with the characters of Markdown and HTML escaped."""
     return [_MARKUP.sub(r"\\\1", text) for text in words]
 
 
-def finished(folder: str | Path) -> str:
+def closing_lines(folder: str | Path) -> str:
     """Return the last lines of a run: the path of the report, the conclusion, prediction, genes.
 
     Empty if the results in `folder` have no report, or an older one.

@@ -19,11 +19,11 @@ from genesig.report import (
     survival,
 )
 from genesig.report.answer.collect import (
-    answer,
+    collect_answer,
+    collect_verdict,
     error_warnings,
     signature_warnings,
     stability_warnings,
-    verdict,
 )
 from genesig.report.covariates import collect_covariates
 from genesig.report.data import (
@@ -38,13 +38,13 @@ from genesig.report.nonlinear import collect_nonlinear
 from genesig.report.page.record import PackedTable, json_value, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
+    collect_error_surface,
     collect_held_out_scores,
-    error_surface,
+    collect_permutation_errors,
     grid_warnings,
-    permutation_errors,
     solver_warnings,
 )
-from genesig.report.quality.collect import quality_record, quality_warnings
+from genesig.report.quality.collect import collect_quality, quality_warnings
 from genesig.report.record import VERSION, Report
 from genesig.results import CrossValidation, Fits, load_arrays, load_json, load_tables
 
@@ -255,11 +255,11 @@ def collect(results: StudyResults) -> Report:
             "run": results.run,
             "study": collect_study(dataset),
             "design": summarise_splits(splits),
-            "quality": quality_record(results.quality_summary, dataset),
+            "quality": collect_quality(results.quality_summary, dataset),
             "mu": observed.mu,
-            "surface": error_surface(observed, final),
+            "surface": collect_error_surface(observed, final),
             "held_out": held_out,
-            "null": permutation_errors(results.null, tables["controls"]),
+            "null": collect_permutation_errors(results.null, tables["controls"]),
             **collect_genes(dataset, tables, observed, results.halves, config["controls"]["fdr"]),
             "tables": {},
             **collect_external(results.external, dataset.design.classes),
@@ -270,19 +270,19 @@ def collect(results: StudyResults) -> Report:
             "survival": survival.collect_survival(tables),
             "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
             "genome": genome.collect_genome(dataset, tables),
-            "flow": patients.flow(dataset, results.quality_summary),
+            "flow": patients.collect_flow(dataset, results.quality_summary),
             "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
         }
     )
     report["tables"] = {
-        name: _packed_table(name, enrichment.in_brief(tables[name]))
+        name: _packed_table(name, enrichment.shorten_gene_lists(tables[name]))
         for topic_tables in ALL_TABLES
         for name in topic_tables.on_page
         if name in tables
     }
     # These read the numbers of the report, as the page shows them.
-    report["answer"] = round_numbers(answer(report, results.external), "answer")
-    report["verdict"] = verdict(report)
+    report["answer"] = round_numbers(collect_answer(report, results.external), "answer")
+    report["verdict"] = collect_verdict(report)
     report["warnings"] = _warnings(report, results)
     return report
 

@@ -228,7 +228,7 @@ WORDS = Wording(
 )
 
 
-def covariates(data: Covariates, limits: Limits) -> Section | None:
+def covariates_section(data: Covariates, limits: Limits) -> Section | None:
     """Return the section about covariates; None without covariates."""
     if "covariates" not in data:
         return None

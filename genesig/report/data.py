@@ -323,7 +323,7 @@ def _setting_text(value: Any) -> str:
     return significant(value) if isinstance(value, int | float) else clean(str(value))
 
 
-def study(data: Study, limits: Limits) -> Section:
+def data_section(data: Study, limits: Limits) -> Section:
     """Return the section on samples, exclusions with their reasons, splits and batches."""
     dropped = data["study"]["dropped"]
     words = WORDS.paragraphs("section", data["study"])
@@ -382,7 +382,7 @@ def _excluded_names(exclusion: Exclusions) -> str:
     return names + (" …" if exclusion["count"] > len(exclusion["names"]) else "")
 
 
-def reproducibility(data: Study, limits: Limits) -> Section:
+def reproducibility_section(data: Study, limits: Limits) -> Section:
     """Return the section with seed, software versions and digests of the inputs."""
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
     versions = data["run"]["versions"].items()

@@ -86,7 +86,7 @@ def collect_enrichment(
     }
 
 
-def in_brief(table: pd.DataFrame) -> pd.DataFrame:
+def shorten_gene_lists(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its lists of genes cut: a set may have hundreds of genes."""
     for name in table.columns.intersection(list(SHORTENED_COLUMNS)):
         cut = table[name].map(lambda genes: shorten(genes, MAX_GENES_LETTERS), na_action="ignore")
@@ -156,7 +156,7 @@ WORDS = Wording(
 )
 
 
-def enrichment(data: Enrichment, limits: Limits) -> Section | None:
+def enrichment_section(data: Enrichment, limits: Limits) -> Section | None:
     """Return the section about sets that differ from permuted labels; None without gene sets."""
     record = data["enrichment"]
     if record is None:

@@ -303,7 +303,7 @@ def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array)
 WORDS = Wording(__file__, MAX_STRETCHES_IN_TEXT=3)  # stretches that a sentence names
 
 
-def genome(data: Genome, limits: Limits) -> Section | None:
+def genome_section(data: Genome, limits: Limits) -> Section | None:
     """Return the section about places along the genome; None if places are not known."""
     record = data["genome"]
     if record is None:

@@ -14,7 +14,7 @@ OMICS_TABLE = "omics"
 ALL_OMICS = "all omics"
 
 
-def omics(data: Study, limits: Limits) -> Section | None:
+def omics_section(data: Study, limits: Limits) -> Section | None:
     """Return the section about the added value of each omic; None with one matrix."""
     if OMICS_TABLE not in data["tables"]:
         return None

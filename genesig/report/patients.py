@@ -58,7 +58,7 @@ class Patients(Study):
     flow: list[FlowStep]
 
 
-def flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[FlowStep]:
+def collect_flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[FlowStep]:
     """Return the numbers in the files, left out by each reason, analysed, and left by filters.
 
     Each training set learns its own filters; here they are those on all samples.
@@ -152,7 +152,7 @@ WORDS = Wording(
 )
 
 
-def studied(data: Patients, limits: Limits) -> Section:
+def patients_section(data: Patients, limits: Limits) -> Section:
     """Return the section with Table 1, and the flow of samples and genes if any were left out."""
     rows = table_rows(data["tables"]["patients"])
     steps = [
@@ -163,7 +163,7 @@ def studied(data: Patients, limits: Limits) -> Section:
         ]
         for step in data["flow"]
     ]
-    flow = filled_table(
+    flow_table = filled_table(
         "flow",
         "From the files to the analysis.",
         FLOW_COLUMNS,
@@ -172,7 +172,7 @@ def studied(data: Patients, limits: Limits) -> Section:
         is_open=True,
     )
     table_one = _table_one(rows)
-    items = [*([table_one] if table_one.rows else []), *([flow] if len(steps) > 2 else [])]
+    items = [*([table_one] if table_one.rows else []), *([flow_table] if len(steps) > 2 else [])]
     words = WORDS.paragraphs("studied", data, rows)
     return Section("patients", "Who was studied", words, items, part="patients")
 
@@ -226,7 +226,7 @@ def _cell_text(row: TableRow) -> str:
     return f"{row['count']:.0f}{share}"
 
 
-def next_study(data: Patients, limits: Limits) -> Section:
+def next_study_section(data: Patients, limits: Limits) -> Section:
     """Return the section on the size of a validation study, or why none is next."""
     title = "Size of a validation study"
     # Without samples: the measure has no error, such as an AUC of 1, so it gives no size.
@@ -290,7 +290,7 @@ EFFECT_TITLES = ByKind(
 )
 
 
-def score_effect(data: Patients, limits: Limits) -> Section | None:
+def score_effect_section(data: Patients, limits: Limits) -> Section | None:
     """Return the section on odds ratio, hazard ratio or slope of the score; None if undefined."""
     rows = [row for row in table_rows(data["tables"]["score_effect"]) if row["value"] is not None]
     if not rows:
@@ -330,7 +330,7 @@ def score_effect(data: Patients, limits: Limits) -> Section | None:
     )
 
 
-def subgroups(data: Patients, limits: Limits) -> Section | None:
+def subgroups_section(data: Patients, limits: Limits) -> Section | None:
     """Return the section on the error in subgroups; None without evidence, or subgroups."""
     metric = measure(data)
     rows = [_with_metric(row, metric) for row in table_rows(data["tables"]["subgroups"])]

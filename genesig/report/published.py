@@ -41,7 +41,7 @@ MIDDLE_PERCENTILES = (2.5, 97.5)  # between which 95% of the random lists lie
 WORDS = Wording(__file__)
 
 
-def published(data: Study, limits: Limits) -> Section | None:
+def published_section(data: Study, limits: Limits) -> Section | None:
     """Return the section about published signatures; None without any."""
     if PUBLISHED_TABLE not in data["tables"]:
         return None

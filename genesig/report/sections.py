@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.checks import Check, checks
+from genesig.report.answer.checks import Check, answer_checks
 from genesig.report.answer.figures import Strip
 from genesig.report.answer.section import (
     beyond_covariates,
+    first_screen_tiles,
     gene_frequencies,
     held_out_scores,
-    note,
+    models_note,
     permuted_accuracies,
-    tiles,
 )
-from genesig.report.answer.sentences import next_steps, other_method, rules, write_paragraphs
-from genesig.report.covariates import added_value, covariates
-from genesig.report.data import reproducibility, study
-from genesig.report.enrichment import enrichment
-from genesig.report.external.section import cohort_paragraphs, external
-from genesig.report.genes.cards import cards
+from genesig.report.answer.sentences import grade_rules, next_steps, other_method, write_paragraphs
+from genesig.report.covariates import added_value, covariates_section
+from genesig.report.data import data_section, reproducibility_section
+from genesig.report.enrichment import enrichment_section
+from genesig.report.external.section import cohort_paragraphs, external_section
+from genesig.report.genes.cards import cards_section
 from genesig.report.genes.section import (
     blocks_section,
     brevity_section,
@@ -28,10 +28,10 @@ from genesig.report.genes.section import (
     signature_section,
     single_genes_section,
 )
-from genesig.report.genome import genome
+from genesig.report.genome import genome_section
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear import nonlinear_section
-from genesig.report.omics import omics
+from genesig.report.omics import omics_section
 from genesig.report.operating_point import (
     operating_point_paragraph,
     operating_point_section,
@@ -56,7 +56,12 @@ from genesig.report.page.verdict import (
     no_evidence,
 )
 from genesig.report.page.words import clean, counted
-from genesig.report.patients import next_study, score_effect, studied, subgroups
+from genesig.report.patients import (
+    next_study_section,
+    patients_section,
+    score_effect_section,
+    subgroups_section,
+)
 from genesig.report.prediction.decision import decisions_section
 from genesig.report.prediction.section import (
     classes_section,
@@ -66,13 +71,13 @@ from genesig.report.prediction.section import (
     permutation_section,
     samples_section,
 )
-from genesig.report.published import published
+from genesig.report.published import published_section
 from genesig.report.quality.section import quality_section
 from genesig.report.record import Report
-from genesig.report.sets import sets, sets_paragraph
-from genesig.report.studies import left_out_badge, left_out_paragraphs, studies
-from genesig.report.survival import survival, survival_tiles
-from genesig.report.writeup import limitations, results_paragraph, tripod
+from genesig.report.sets import sets_paragraph, sets_section
+from genesig.report.studies import left_out_badge, left_out_paragraphs, studies_section
+from genesig.report.survival import survival_section, survival_tiles
+from genesig.report.writeup import limits_section, results_section, tripod_section
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
@@ -94,7 +99,7 @@ FIRST_FIGURE_SOURCE: ByKind[tuple[SectionWriter, str]] = ByKind(
         "classification": (performance_section, "confusion"),
         SEVERAL_CLASSES: (performance_section, "confusion"),
         "regression": (performance_section, "observed_predicted"),
-        "survival": (survival, "survival_curves"),
+        "survival": (survival_section, "survival_curves"),
     }
 )
 
@@ -138,14 +143,14 @@ def summary(data: Report, limits: Limits) -> Summary:
             for paragraphs_of in FIRST_SCREEN_FUNCTIONS
             for paragraph in paragraphs_of(data)
         ],
-        tiles(data, survival_tiles(data)),
+        first_screen_tiles(data, survival_tiles(data)),
         first_figures(data, limits),
         f"All {data['answer']['size']} genes" if several_genes else "",
-        checks(data),
-        rules(data),
+        answer_checks(data),
+        grade_rules(data),
         warnings[:MAX_WARNINGS],
         len(warnings[MAX_WARNINGS:]),
-        note(data),
+        models_note(data),
     )
 
 
@@ -161,7 +166,7 @@ def first_figures(data: Report, limits: Limits) -> list[Picture]:
     if no_evidence(data):
         return [image for image in (permuted_accuracies(data),) if image is not None]
     if data["studies"] is not None:
-        return _pictures(studies(data, limits))
+        return _pictures(studies_section(data, limits))
     return [
         image
         for image in (_patient_figure(data, limits), gene_frequencies(data))
@@ -203,42 +208,42 @@ def _cohort_strip(data: Report) -> Strip | None:
 
 # in the order of the page; each section has the key of its part
 SECTIONS: dict[str, SectionWriter] = {
-    "external": external,
-    "studies": studies,
+    "external": external_section,
+    "studies": studies_section,
     "expression": expression_section,
     "signature": signature_section,
     "brevity": brevity_section,
     "blocks": blocks_section,
-    "cards": cards,
+    "cards": cards_section,
     "single-genes": single_genes_section,
-    "enrichment": enrichment,
-    "genome": genome,
-    "sets": sets,
+    "enrichment": enrichment_section,
+    "genome": genome_section,
+    "sets": sets_section,
     "performance": performance_section,
-    "survival": survival,
+    "survival": survival_section,
     "classes": classes_section,
     "samples": samples_section,
-    "covariates": covariates,
-    "omics": omics,
+    "covariates": covariates_section,
+    "omics": omics_section,
     "controls": controls_section,
-    "published": published,
+    "published": published_section,
     "decision": operating_point_section,
     "decisions": decisions_section,
-    "score-effect": score_effect,
-    "subgroups": subgroups,
+    "score-effect": score_effect_section,
+    "subgroups": subgroups_section,
     "chance": permutation_section,
-    "next-study": next_study,
-    "patients": studied,
-    "data": study,
+    "next-study": next_study_section,
+    "patients": patients_section,
+    "data": data_section,
     "quality": quality_section,
-    "results": results_paragraph,
+    "results": results_section,
     "methods": methods_section,
-    "limits": limitations,
+    "limits": limits_section,
     "references": references_section,
-    "tripod": tripod,
+    "tripod": tripod_section,
     "nonlinear": nonlinear_section,
     "selection": model_selection_section,
-    "reproducibility": reproducibility,
+    "reproducibility": reproducibility_section,
 }
 
 

@@ -156,7 +156,7 @@ LOSS_AND_CRITERION = ByKind(
 )
 
 
-def sets(data: Sets, limits: Limits) -> Section | None:
+def sets_section(data: Sets, limits: Limits) -> Section | None:
     """Return the section about gene sets; None without gene sets."""
     record = data["sets"]
     if record is None:

@@ -262,7 +262,7 @@ def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:
     )
 
 
-def studies(data: Studies, limits: Limits) -> Section | None:
+def studies_section(data: Studies, limits: Limits) -> Section | None:
     """Return the section about the studies and their genes; None if there is one study."""
     record = data["studies"]
     if record is None:

@@ -113,7 +113,7 @@ MEASURE_TEXTS = {
 }
 
 
-def survival(data: Survival, limits: Limits) -> Section | None:
+def survival_section(data: Survival, limits: Limits) -> Section | None:
     """Return the section about held-out survival; None for other kinds of outcome."""
     record = data["survival"]
     if record is None:

@@ -244,7 +244,7 @@ def checklist(data: Writeup) -> list[tuple[str, str, str]]:
     ]
 
 
-def results_paragraph(data: Writeup, limits: Limits) -> Section:
+def results_section(data: Writeup, limits: Limits) -> Section:
     """Return the section with the Results paragraph."""
     files = ["figures/figure1.svg", "figures/figure1.pdf", "figures/captions/figure1.html"]
     return Section(
@@ -252,7 +252,7 @@ def results_paragraph(data: Writeup, limits: Limits) -> Section:
     )
 
 
-def limitations(data: Writeup, limits: Limits) -> Section:
+def limits_section(data: Writeup, limits: Limits) -> Section:
     """Return the section with the limits of the study."""
     words = [limits_words(data)]
     return Section("limits", "Limits", words, part="writeup", folded=True)
@@ -263,7 +263,7 @@ def limits_words(data: Writeup) -> str:
     return WORDS.text("limits", data)
 
 
-def tripod(data: Writeup, limits: Limits) -> Section:
+def tripod_section(data: Writeup, limits: Limits) -> Section:
     """Return the section with the TRIPOD+AI checklist."""
     rows = checklist(data)
     columns = [Column("Item", "name"), Column("Asks for", "text"), Column("This run", "text")]

@@ -12,9 +12,9 @@ import pytest
 from fitted_models import scored, written
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, checks
+from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, answer_checks
 from genesig.report.answer.collect import stability_warnings
-from genesig.report.answer.section import gene_frequencies, note, tiles
+from genesig.report.answer.section import first_screen_tiles, gene_frequencies, models_note
 from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.external.section import cohort_paragraphs
@@ -119,7 +119,7 @@ def many_cohorts(data):
     number = re.search(r"than chance in (\w+)", words)
     assert number is not None
     assert number[1] == (str(cohorts_data["better"]) if cohorts_data["better"] else "none")
-    external = [check for check in checks(data) if check.question == EXTERNAL_QUESTION]
+    external = [check for check in answer_checks(data) if check.question == EXTERNAL_QUESTION]
     assert all(
         f"in {cohorts_data['better']} of {cohorts_data['tested']} cohorts" in check_row.detail
         for check_row in external
@@ -151,7 +151,7 @@ def directions(data):
 def genes(data, text, paper):
     """Compare what is said of FDR-selected genes with the tiles, the figure and the write-up."""
     answer = data["answer"]
-    tile_by_name = {tile.name: tile for tile in tiles(data)}
+    tile_by_name = {tile.name: tile for tile in first_screen_tiles(data)}
     evidence = answer["evidence"]
     figure = gene_frequencies(data)
     none = grade(data) is Grade.NONE
@@ -177,11 +177,11 @@ def check(data):
     """Compare each pair of sentences that once contradicted each other with the numbers."""
     first_line = headline(data)
     graded = grade(data)
-    rows = {row.question: row for row in checks(data)}
+    rows = {row.question: row for row in answer_checks(data)}
     chance = rows["Better than chance?"]
     external = rows.get(EXTERNAL_QUESTION)
     paragraphs = [*write_paragraphs(data), *next_steps(data)]
-    text = " ".join([first_line, *map(str, paragraphs), note(data)])
+    text = " ".join([first_line, *map(str, paragraphs), models_note(data)])
     warned = " ".join(data["warnings"])
     (paper,) = results(data)
     limits = limits_words(data)

@@ -7,7 +7,7 @@ import os
 from report_records import Study, collected
 
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.card import finished
+from genesig.report.card import closing_lines
 from genesig.report.page.verdict import conclusion, headline
 from genesig.results import save_json
 
@@ -16,9 +16,9 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     data = collected(Study())
     page = tmp_path / "report.html"
     value = tmp_path / "report_data.json"
-    assert finished(tmp_path) == ""
+    assert closing_lines(tmp_path) == ""
     save_json(value, data)
-    assert finished(tmp_path) == ""
+    assert closing_lines(tmp_path) == ""
     page.write_text("page")
     text = "\n".join(
         [
@@ -27,9 +27,9 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
             *map(str, write_paragraphs(data)[:2]),
         ]
     )
-    assert finished(tmp_path) == text
+    assert closing_lines(tmp_path) == text
     os.utime(page, (0, 0))  # older than what it should show: of another run
-    assert finished(tmp_path) == ""
+    assert closing_lines(tmp_path) == ""
     save_json(value, {**data, "version": 1})
     page.write_text("page")
-    assert finished(tmp_path) == ""
+    assert closing_lines(tmp_path) == ""

@@ -18,7 +18,7 @@ from report_records import (
 )
 
 from genesig.report.answer import figures
-from genesig.report.answer.section import beyond_covariates, held_out_scores, tiles
+from genesig.report.answer.section import beyond_covariates, first_screen_tiles, held_out_scores
 from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import EXCLUDED_MODELS
@@ -208,7 +208,7 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
         f"reached R² {decimal(1 - error)} in 30 held-out patients (95% CI −0.40 to 0.90; chance 0"
         in write_paragraphs(data)[0].text
     )
-    assert tiles(data)[0].value == decimal(1 - error)
+    assert first_screen_tiles(data)[0].value == decimal(1 - error)
 
 
 @pytest.mark.slow
@@ -231,8 +231,8 @@ def test_the_signature_is_the_final_model_and_has_no_other_error():
         f"The final model uses {answer['size']} genes (the signature); {core}"
     )
     assert "75% of the 10 cross-validated models" in signature
-    assert tiles(data)[-1].value == f"{len(genes)} genes"
-    assert tiles(data)[-1].words.startswith(f"{answer['core']} core: ")
+    assert first_screen_tiles(data)[-1].value == f"{len(genes)} genes"
+    assert first_screen_tiles(data)[-1].words.startswith(f"{answer['core']} core: ")
 
 
 def one_gene(core):
@@ -508,7 +508,7 @@ def test_name_of_a_misclassified_sample_lies_beside_the_threshold():
     row = figures.Strip(
         "ALL", "3 patients", "#1f77b4", [-1.0, -0.4, 0.03], ["a", "b", "S12"], [False, False, True]
     )
-    figure = figures.strips([row, row], ("ALL", "AML"), "score")
+    figure = figures.draw_strips([row, row], ("ALL", "AML"), "score")
     figure.draw_without_rendering()
     (ax,) = figure.axes
     names = [text for text in ax.texts if text.get_text() == "S12"]
@@ -539,7 +539,7 @@ def test_permuted_accuracies_have_per_cent_on_their_axis():
 )
 def test_q_of_the_lollipops_has_two_digits(q, text):
     gene = figures.Lollipop("A", "a", "#1f77b4", 0.9, 0.1, q)
-    texts = [text.get_text() for text in figures.lollipops([gene], "share").axes[0].texts]
+    texts = [text.get_text() for text in figures.draw_lollipops([gene], "share").axes[0].texts]
     assert any(written.startswith(text) for written in texts)
 
 

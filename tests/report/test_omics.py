@@ -9,7 +9,7 @@ from report_records import Study, arguments
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
-from genesig.report.omics import omics
+from genesig.report.omics import omics_section
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade
 
@@ -55,7 +55,7 @@ def collected_omics(study=None, factors="learned", **added):
 
 
 def said(data):
-    (text,) = omics(data, LIMITS).words
+    (text,) = omics_section(data, LIMITS).words
     return text.replace("\u00a0", " ")
 
 
@@ -98,11 +98,11 @@ def test_a_number_is_told_in_r2():
 
 
 def test_the_table_has_all_and_the_error_without_each():
-    (table,) = omics(collected_omics(), LIMITS).items
+    (table,) = omics_section(collected_omics(), LIMITS).items
     assert [row[0].value for row in table.rows] == ["all omics", "protein", "<b>rna</b>"]
     assert [row[6].value for row in table.rows] == pytest.approx([0.8, 0.6, 0.79])
     assert [row[9].value for row in table.rows] == [None, 0.2, 0.01]
-    numbers = omics(collected_omics(Study(regression=True)), LIMITS).items[0]
+    numbers = omics_section(collected_omics(Study(regression=True)), LIMITS).items[0]
     assert [row[6].value for row in numbers.rows] == pytest.approx([0.8, 0.6, 0.79])
 
 
@@ -118,5 +118,5 @@ def test_the_methods_say_whether_factors_were_learned():
 
 def test_page_of_one_omic_has_no_section():
     data = collect(StudyResults(**arguments(Study())))
-    assert omics(data, LIMITS) is None
+    assert omics_section(data, LIMITS) is None
     assert "omic" not in " ".join(methods(data))

@@ -13,7 +13,7 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
-from genesig.report.published import published
+from genesig.report.published import published_section
 
 LIMITS = Limits(12, 500)
 
@@ -53,7 +53,7 @@ def collected_published(study=None, genesig_error=0.2, **changes):
 
 
 def test_words_give_the_share_of_random_lists_as_good():
-    (text,) = published(collected_published(genesig_error=0.3), LIMITS).words
+    (text,) = published_section(collected_published(genesig_error=0.3), LIMITS).words
     share = f"{100 * np.mean(np.linspace(0.25, 0.55, 200) <= 0.3):.1f}"
     assert "Of 200 random lists of as many genes as the lists of the splits (12 on" in text
     assert f"{share}% reach an equal or higher" in text.replace("\u00a0", " ")
@@ -61,7 +61,7 @@ def test_words_give_the_share_of_random_lists_as_good():
 
 
 def test_numbers_are_shown_as_r2():
-    text = published(collected_published(Study(regression=True)), LIMITS).words[0]
+    text = published_section(collected_published(Study(regression=True)), LIMITS).words[0]
     assert "an equal or higher R²" in text
     assert "(0.80)" in text
     assert "lie between 0.46 and 0.74" in text
@@ -69,7 +69,7 @@ def test_numbers_are_shown_as_r2():
 
 @pytest.mark.drawn
 def test_the_table_has_the_named_ones_and_the_picture_all():
-    image, table = published(collected_published(), LIMITS).items
+    image, table = published_section(collected_published(), LIMITS).items
     assert [row[0].value for row in table.rows] == ["genesig", "<b>70</b>"]
     assert len(image.data["name"]) == 202
     assert "<b>" not in re.sub(r"&lt;b&gt;", "", draw_picture(image).svg)
@@ -89,7 +89,7 @@ def test_page_without_published_lists_has_no_section(name):
         if name is None
         else collected_published(genesig_error=np.nan)
     )
-    section = published(data, LIMITS)
+    section = published_section(data, LIMITS)
     assert (section is None) == (name is None)
     assert section is None or (not section.items and len(section.words) == 1)
     assert any("Venet" in text for text in methods(data)) == (name is not None)

@@ -6,7 +6,7 @@ import pytest
 
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK
-from genesig.report.studies import left_out_badge, studies
+from genesig.report.studies import left_out_badge, studies_section
 
 
 def of(name):
@@ -39,7 +39,7 @@ def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(
         "tested": 0,
         "significant": 0,
     }
-    text = " ".join(studies({"studies": studies_data}, Limits(3, 15)).words)
+    text = " ".join(studies_section({"studies": studies_data}, Limits(3, 15)).words)
     assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in text
     assert "wider" not in text
     assert "never narrower" in text

@@ -12,13 +12,13 @@ from places import ROOT
 from report_records import Study, arguments, collected
 
 import genesig
-from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, checks
-from genesig.report.answer.collect import answer
-from genesig.report.answer.section import gene_frequencies, tiles
+from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, answer_checks
+from genesig.report.answer.collect import collect_answer
+from genesig.report.answer.section import first_screen_tiles, gene_frequencies
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import StudyResults, collect
-from genesig.report.data import STEP_TEXTS, reproducibility
-from genesig.report.data import study as study_section
+from genesig.report.data import STEP_TEXTS, reproducibility_section
+from genesig.report.data import data_section as study_section
 from genesig.report.genes.methods import evidence_paragraphs
 from genesig.report.genes.section import single_genes_section
 from genesig.report.methods import methods
@@ -139,9 +139,9 @@ def test_the_methods_follow_the_config():
 
 
 def test_tiles_hold_five_numbers():
-    names = [tile.name for tile in tiles(collected(Study()))]
+    names = [tile.name for tile in first_screen_tiles(collected(Study()))]
     assert len(names) == len(set(names)) == 5
-    assert all(tile.value and tile.words for tile in tiles(collected(Study())))
+    assert all(tile.value and tile.words for tile in first_screen_tiles(collected(Study())))
 
 
 def in_patients(study, labels):
@@ -195,7 +195,7 @@ def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(StudyResults(**in_patients(Study(), labels)))
     section = permutation_section(data, Limits(3, 5)).words[0]
     chance_sentence = write_paragraphs(data)[0].text
-    for text in (chance_sentence, checks(data)[0].detail, " ".join(methods(data)), section):
+    for text in (chance_sentence, answer_checks(data)[0].detail, " ".join(methods(data)), section):
         assert words.removeprefix("permuted") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
 
@@ -294,7 +294,7 @@ def test_one_gene_is_written_in_the_singular(has_two_models, size, words):
 
 def stability_words(data):
     data["verdict"]["grade"] = "Better than chance"
-    return next(check for check in checks(data) if check.question == GENES_QUESTION)
+    return next(check for check in answer_checks(data) if check.question == GENES_QUESTION)
 
 
 def test_overlapping_splits_are_no_stability():
@@ -339,7 +339,7 @@ def wrong_words(times, tested):
         sample["tested"] = tested
     for sample, wrong in zip(samples, times, strict=False):
         sample["wrong"] = wrong
-    data["answer"] = answer(data, [])
+    data["answer"] = collect_answer(data, [])
     return samples_section(data, Limits(3, 5)).words[0]
 
 
@@ -380,7 +380,7 @@ def test_only_removed_samples_and_genes_are_named():
 
 
 def test_times_stand_beside_the_page_and_not_on_it():
-    section = reproducibility(collected(Study()), Limits(3, 5))
+    section = reproducibility_section(collected(Study()), Limits(3, 5))
     assert "times/jobs.tsv" in section.words[1]
     assert [type(item).__name__ for item in section.items] == ["Facts"]
     assert section.files == ["run.json"]

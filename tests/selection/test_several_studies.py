@@ -16,7 +16,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
 from genesig.report.studies import collect_studies, left_out_paragraphs, study_sentences
-from genesig.report.studies import studies as show
+from genesig.report.studies import studies_section as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong

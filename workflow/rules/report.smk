@@ -131,7 +131,7 @@ rule job_times:
 # The last words of a run: where the report is, and its first sentences.
 onsuccess:
     import sys
-    from genesig.report.card import finished
+    from genesig.report.card import closing_lines
 
-    if last_lines := finished("results"):
+    if last_lines := closing_lines("results"):
         print(last_lines, file=sys.stderr)

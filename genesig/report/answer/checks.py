@@ -36,7 +36,7 @@ class Check(NamedTuple):
     detail: str  # numbers behind the answer
 
 
-def checks(data: Study) -> list[Check]:
+def answer_checks(data: Study) -> list[Check]:
     """Return the checks; that of batches only if there is a result that they could explain."""
     rows = [_check_chance(data), _check_external(data), _check_genes(data)]
     return rows if no_evidence(data) else [*rows, _check_batches(data)]

@@ -55,7 +55,7 @@ ERROR_BY_KIND = ByKind(
 )
 
 
-def answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
+def collect_answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
     """Return the numbers of the first screen, which are about the chosen lists.
 
     data: all else of the report. abouts: the contents of about.json of the external cohorts.
@@ -101,7 +101,7 @@ def answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
     }
 
 
-def verdict(data: Any) -> Verdict:
+def collect_verdict(data: Any) -> Verdict:
     """Return the conclusion, from the numbers of the first screen, of covariates and gene sets.
 
     data: the `Report`, all but this key and its warnings.

@@ -41,7 +41,7 @@ class Strip(NamedTuple):
     wrong: Sequence[bool]  # whether each sample is misclassified
 
 
-def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
+def draw_strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     """Draw a dot for each sample at its score, dots of similar scores stacked."""
     figure, ax = new_figure(
         HALF_WIDTH, 0.8 + (0.78 if len(rows) < 3 else LOW_ROW_INCHES) * len(rows)
@@ -152,7 +152,7 @@ def gene_name(row: TableRow) -> str:
     return short_symbol(symbol) or shorten(symbol, 17)
 
 
-def lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
+def draw_lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
     """Draw a line and a dot for each gene, a tick at its frequency with permuted labels."""
     figure, ax = new_figure(HALF_WIDTH, 0.62 + 0.152 * max(len(genes), 5))
     for y, gene in enumerate(genes):

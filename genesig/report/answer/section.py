@@ -56,7 +56,7 @@ MAX_GENES = 14  # genes in the figure of the first screen
 WORDS = Wording(__file__)
 
 
-def tiles(data: Study, horizon_tiles: Sequence[Tile] = ()) -> list[Tile]:
+def first_screen_tiles(data: Study, horizon_tiles: Sequence[Tile] = ()) -> list[Tile]:
     """Return the tiles of the first screen: accuracy in cohorts and in the study, signature.
 
     horizon_tiles: of a study of survival, if there is evidence.
@@ -187,7 +187,7 @@ def _signature_tile(data: Study) -> Tile:
     return Tile("Signature", counted(evidence["model_size"], "gene"), f"{words}{outside}")
 
 
-def note(data: Study) -> str:
+def models_note(data: Study) -> str:
     """Return the sentence on what the numbers describe; empty without evidence."""
     if no_evidence(data):
         return ""
@@ -217,7 +217,7 @@ def held_out_scores(
     n_wrong = sum(sum(strip.wrong) for strip in class_strips)
     return Picture(
         "held_out_scores",
-        partial(figures.strips, strips, classes, label),
+        partial(figures.draw_strips, strips, classes, label),
         data=transposed(
             ("sample", "group", "score"),
             [
@@ -260,7 +260,7 @@ def gene_frequencies(data: Study) -> Picture | None:
     lists = "gene lists from random halves" if is_tested else "cross-validated models"
     return Picture(
         "gene_frequencies",
-        partial(figures.lollipops, lollipops, f"selection frequency (share of {lists})"),
+        partial(figures.draw_lollipops, lollipops, f"selection frequency (share of {lists})"),
         data=transposed(
             ("gene", "selection_frequency", "null_frequency", "selection_q"),
             [(gene.gene, gene.frequency, gene.null_frequency, gene.q) for gene in lollipops],

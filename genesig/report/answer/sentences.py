@@ -126,7 +126,7 @@ WORDS = Wording(
 )
 
 
-def rules(data: Study) -> str:
+def grade_rules(data: Study) -> str:
     """Return the rules of the conclusion, in the words of the study's measure.
 
     Below each grade stands its rule; "them" are the external cohorts that the grade names.

@@ -128,7 +128,7 @@ COHORT_MEASURES = {
 }
 
 
-def external(data: External, limits: Limits) -> Section | None:
+def external_section(data: External, limits: Limits) -> Section | None:
     """Return the section with the final model in each external cohort; None without any."""
     cohorts = data["external"]
     words = WORDS.paragraphs("section", data, measure(data))

@@ -20,7 +20,7 @@ from genesig.report.page.measure import class_codes
 from genesig.report.page.record import Estimate, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, PAPER
-from genesig.report.page.svg import MAX_NAME_LETTERS, SAMPLE, SVG, Marks, circle, svg_text
+from genesig.report.page.svg import MAX_NAME_LETTERS, SAMPLE, SVG, Marks, circle_path, svg_text
 from genesig.report.page.tables import (
     CI_FROM,
     CI_TO,
@@ -254,7 +254,7 @@ def _draw_dots(
 ) -> None:
     """Draw the dots as one path."""
     if len(x):
-        outline = "".join(circle(*centre, DOT_RADIUS) for centre in zip(x, y, strict=True))
+        outline = "".join(circle_path(*centre, DOT_RADIUS) for centre in zip(x, y, strict=True))
         attributes = {} if stroke is None else {"stroke": stroke}
         _add_path(root, outline, fill=colour, **attributes)
 
@@ -274,7 +274,7 @@ WORDS = Wording(__file__)
 SYMBOL_COLUMN = 1  # position of the symbols in the table of single genes
 
 
-def cards(data: Genes, limits: Limits) -> Section | None:
+def cards_section(data: Genes, limits: Limits) -> Section | None:
     """Return the section with a card for each gene of the signature; None without any."""
     shown_cards = data["cards"]["genes"][: limits.top_genes]
     if not shown_cards:

@@ -31,7 +31,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
 _HREF = f"{_LINK}href"
 _COMMAND_OR_NUMBER = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
-MARK = "data-mark"  # attribute of the paths that `unfold` makes; `merge` deletes it
+MARK = "data-mark"  # attribute of the paths that `unfold_copies` makes; `merge_paths` deletes it
 
 
 def svg_text(root: ET.Element) -> str:
@@ -41,7 +41,7 @@ def svg_text(root: ET.Element) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def unfold(root: ET.Element) -> None:
+def unfold_copies(root: ET.Element) -> None:
     """Replace every ``<use>`` of a path by a path; delete shapes that nothing uses any more."""
     shapes = {e.get("id", ""): e for d in root.iter(f"{SVG}defs") for e in d.iter(f"{SVG}path")}
     for use in list(root.iter(f"{SVG}use")):
@@ -69,8 +69,8 @@ def _become_path(use: ET.Element, shape: ET.Element) -> None:
 
 def shifted_path(d: str, x: float, y: float) -> str:
     """Return a path (absolute commands in pairs of coordinates) moved by (x, y)."""
-    if r := _radius(d):
-        return circle(x, y, r)
+    if r := _circle_radius(d):
+        return circle_path(x, y, r)
     parts = []
     is_x = True
     for command, number in _COMMAND_OR_NUMBER.findall(d):
@@ -82,13 +82,13 @@ def shifted_path(d: str, x: float, y: float) -> str:
     return "".join(parts)
 
 
-def circle(x: float, y: float, r: float) -> str:
+def circle_path(x: float, y: float, r: float) -> str:
     """Return the path of a circle around (x, y)."""
     arc = f"a{r:.2f} {r:.2f} 0 1 0"
     return f"M{x - r:.2f} {y:.2f}{arc} {2 * r:.2f} 0{arc} {-2 * r:.2f} 0"
 
 
-def _radius(d: str) -> float:
+def _circle_radius(d: str) -> float:
     """Return the radius of a path that is matplotlib's circle around the origin; else 0."""
     if d.count("C") != 8 or "L" in d:  # matplotlib draws a circle as eight curves
         return 0.0
@@ -98,7 +98,7 @@ def _radius(d: str) -> float:
     return radii[0] if max(radii) - min(radii) < 1e-3 * max(radii) else 0.0
 
 
-def merge(root: ET.Element) -> None:
+def merge_paths(root: ET.Element) -> None:
     """Join paths with the same attributes: marks of one group, and lines that follow one another.
 
     Text between marks does not matter; any other element between them could lie above or below.
@@ -143,7 +143,7 @@ def _is_line(element: ET.Element) -> bool:
     return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
 
 
-def hand_down_clips(root: ET.Element) -> None:
+def move_clips_to_children(root: ET.Element) -> None:
     """Move the clip path of each group with one child to the child, so that the group can go."""
     for group in root.iter(f"{SVG}g"):
         if set(group.attrib) != {"clip-path"} or len(group) != 1:
@@ -202,20 +202,20 @@ class Names:
 
 def name_points(ax: Axes, x: Any, y: Any, names: Sequence[str], kind: str = SAMPLE) -> None:
     """Let the page name the sample or gene at each point (x, y)."""
-    _add(ax, Names(kind, names, x, y))
+    _attach_names(ax, Names(kind, names, x, y))
 
 
 def name_columns(ax: Axes, names: Sequence[str], kind: str = SAMPLE) -> None:
     """Let the page name the columns 0, 1, .. of axes."""
-    _add(ax, Names(kind, names, range(len(names)), None))
+    _attach_names(ax, Names(kind, names, range(len(names)), None))
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Let the page name the rows 0, 1, .. of axes, each a gene."""
-    _add(ax, Names(GENE, names, None, range(len(names))))
+    _attach_names(ax, Names(GENE, names, None, range(len(names))))
 
 
-def _add(ax: Axes, names: Names) -> None:
+def _attach_names(ax: Axes, names: Names) -> None:
     """Keep names on the axes until the figure is drawn."""
     if len(names.names):
         vars(ax).setdefault(NAMES_ATTRIBUTE, []).append(names)
@@ -319,7 +319,7 @@ def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
     stream = io.StringIO()
     meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(stream, format="svg", metadata=meta)
-    return _tidy(stream.getvalue(), name, title, description)
+    return _tidy_svg(stream.getvalue(), name, title, description)
 
 
 def _lay_out(figure: Figure) -> None:
@@ -331,14 +331,14 @@ def _lay_out(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
-def _tidy(text: str, name: str, title: str, description: str) -> str:
+def _tidy_svg(text: str, name: str, title: str, description: str) -> str:
     """Return matplotlib's SVG `text` for the page, with title and description, in few paths.
 
     Ids become unique to the page, styles become attributes, and numbers are rounded.
     """
     root = ET.fromstring(text)
     _delete_metadata_and_styles(root)
-    unfold(root)
+    unfold_copies(root)
     linked_ids = {link for element in root.iter() for link in _linked_ids(element)}
     for element in root.iter():
         _turn_style_into_attributes(element)
@@ -349,9 +349,9 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
         element.tail = None
         if element.tag != f"{SVG}text":
             element.text = None
-    hand_down_clips(root)
+    move_clips_to_children(root)
     _drop_empty_groups(root)
-    merge(root)
+    merge_paths(root)
     _describe(root, f"figure-{name}", title, description)
     return svg_text(root)
 

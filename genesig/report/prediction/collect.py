@@ -58,7 +58,7 @@ class Prediction(Study):
     surface: ErrorSurface
 
 
-def error_surface(observed: Fits, final: Fits) -> ErrorSurface:
+def collect_error_surface(observed: Fits, final: Fits) -> ErrorSurface:
     """Return the mean validation error over tau and mu (or lam), and the chosen points."""
     grid = observed.grid
     several_mu = len(grid.searched) > 1
@@ -83,7 +83,7 @@ def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu]))) if several_mu else lam
 
 
-def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
+def collect_permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
     """Return the errors of the permutations with their chosen lists, and the observed one."""
     errors = np.asarray(null["error"], dtype=float)
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]

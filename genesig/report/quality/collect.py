@@ -184,7 +184,7 @@ MIN_LEAD_OVER_LABEL = 0.1  # by how much this share must exceed the share of the
 MAX_ADJUSTED_P = 0.05  # of a dominant column
 
 
-def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
+def collect_quality(quality_json: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
     """Return quality.json in the order of the figures, capped, with a column to colour by."""
     rows = _sample_order(quality_json, dataset)
     outliers = quality_json["outliers"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_records import LIST_SIZES, SHARED, Study, collected
 
-from genesig.report.answer.checks import NO, UNCLEAR, UNKNOWN, YES, checks
+from genesig.report.answer.checks import NO, UNCLEAR, UNKNOWN, YES, answer_checks
 from genesig.report.page.verdict import Grade, judge
 
 
@@ -17,7 +17,7 @@ def study():
 def check(data, question, **answer):
     """Return the row of a question, if the first screen has these numbers; None if it is absent."""
     changed = {**data, "answer": {**data["answer"], "better_method": None, **answer}}
-    rows = checks({**changed, "verdict": judge(changed["answer"], None, None)})
+    rows = answer_checks({**changed, "verdict": judge(changed["answer"], None, None)})
     return next((row for row in rows if row.question.startswith(question)), None)
 
 
@@ -126,15 +126,15 @@ def test_without_evidence_batches_are_not_asked_about(study):
         "Tested in an external cohort?",
         "Would other patients give the same genes?",
     ]
-    assert [row.question for row in checks(data)] == questions
+    assert [row.question for row in answer_checks(data)] == questions
 
 
 def test_without_evidence_shared_genes_are_compared_with_chance(study):
     stability = {**study["answer"]["stability"], "shared": 7.1, "shared_by_chance": 6.8, "size": 45}
     answer = {**study["answer"], "stability": stability}
     verdict = {**study["verdict"], "grade": Grade.NONE.value}
-    row = checks({**study, "answer": answer, "verdict": verdict})[-1]
+    row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
     assert row.answer == "No more than by chance"
     stability["shared"] = 9.0
-    row = checks({**study, "answer": answer, "verdict": verdict})[-1]
+    row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
     assert row.answer == "About 9 of 45 (7 by chance)"

@@ -8,7 +8,7 @@ from report_records import Study, arguments, collected, make_about
 from sklearn.metrics import recall_score
 
 from genesig.report.answer.collect import cohorts, error_warnings
-from genesig.report.answer.section import MAX_GENES, gene_frequencies, tiles
+from genesig.report.answer.section import MAX_GENES, first_screen_tiles, gene_frequencies
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.verdict import Grade
@@ -87,12 +87,12 @@ def test_a_class_of_few_groups_is_warned_of_although_it_has_many_samples():
 def test_a_number_has_no_sensitivity():
     data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []
-    assert [tile.name for tile in tiles(data)] == ["R²", "Signature"]
+    assert [tile.name for tile in first_screen_tiles(data)] == ["R²", "Signature"]
 
 
 def test_tiles_of_two_classes_are_accuracy_auc_both_sides_and_the_signature():
     data = collected(Study())
-    tile_by_name = {tile.name: tile for tile in tiles(data)}
+    tile_by_name = {tile.name: tile for tile in first_screen_tiles(data)}
     sides = ["Sensitivity (tumour)", "Specificity (normal)"]
     assert list(tile_by_name) == ["Balanced accuracy", "AUC", *sides, "Signature"]
     assert "chance 50%" in tile_by_name["Balanced accuracy"].words
@@ -107,7 +107,8 @@ def test_external_cohorts_have_the_first_tiles():
         (3, "Balanced accuracy, median of 3 external cohorts"),
     ):
         names = [
-            tile.name for tile in tiles(collect(StudyResults(**inputs, external=abouts[:count])))
+            tile.name
+            for tile in first_screen_tiles(collect(StudyResults(**inputs, external=abouts[:count])))
         ]
         assert names[:2] == [first_title, "Balanced accuracy"]
 

@@ -10,7 +10,7 @@ from report_records import FDR, PERMUTATIONS, PROVED, Q, Study, arguments, colle
 
 from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.collect import evidence
-from genesig.report.answer.section import gene_frequencies, tiles
+from genesig.report.answer.section import first_screen_tiles, gene_frequencies
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.methods import selection_text
@@ -35,7 +35,7 @@ def genes_words(data):
 
 
 def signature_tile(data):
-    return next(tile for tile in tiles(data) if tile.name == "Signature")
+    return next(tile for tile in first_screen_tiles(data) if tile.name == "Signature")
 
 
 @pytest.mark.parametrize(

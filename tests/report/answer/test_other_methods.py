@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_records import Study, arguments
 
-from genesig.report.answer.checks import NO, checks
+from genesig.report.answer.checks import NO, answer_checks
 from genesig.report.answer.collect import better_method
 from genesig.report.answer.sentences import other_method
 from genesig.report.collect import StudyResults, collect
@@ -104,7 +104,7 @@ def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
     assert "reached a balanced accuracy of 95.0% (95% CI 86–100%), the linear models 45%." in text
     assert "It is better than chance (p\u00a0<\u00a00.0001, corrected for " in text
     assert paragraph in summary(data, Limits(3, 5)).paragraphs
-    check = checks(data)[0]
+    check = answer_checks(data)[0]
     assert check.answer == NO
     assert check.detail.endswith("random forest, all genes is better than chance")
 

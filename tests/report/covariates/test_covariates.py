@@ -8,10 +8,10 @@ import pytest
 from report_checks import misfits
 from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
-from genesig.report.answer.checks import checks
+from genesig.report.answer.checks import answer_checks
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import StudyResults, collect
-from genesig.report.covariates import added_value, covariates
+from genesig.report.covariates import added_value, covariates_section
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline, judge
@@ -41,7 +41,7 @@ def test_the_first_screen_says_what_expression_adds(name):
     assert SENTENCE_OF_GAIN[name] in text
     assert "with age and sex alone." in text
     accuracy = rate(1 - data["answer"]["error"]["value"])
-    in_section = covariates(data, Limits(5, 5)).words[0]
+    in_section = covariates_section(data, Limits(5, 5)).words[0]
     assert f"with age and sex alone and {accuracy} with gene expression" in in_section
     assert ("Ridge on all genes beside age and sex reached" in text) == (name != "adds")
     assert added_value in FIRST_SCREEN_FUNCTIONS
@@ -60,7 +60,7 @@ def test_a_number_is_told_as_r2():
     (paragraph,) = added_value(data)
     assert paragraph.text.startswith("R² was ")
     assert "The difference is 0.15 (95% CI 0.05 to 0.25)." in paragraph.text
-    in_section = covariates(data, Limits(5, 5)).words[0]
+    in_section = covariates_section(data, Limits(5, 5)).words[0]
     assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in in_section
 
 
@@ -68,7 +68,7 @@ def test_study_without_covariates_has_no_section():
     data = collect(StudyResults(**arguments(Study())))
     assert "covariates" not in data
     assert added_value(data) == []
-    assert covariates(data, Limits(5, 5)) is None
+    assert covariates_section(data, Limits(5, 5)) is None
     assert "without a penalty" not in " ".join(methods(data))
 
 
@@ -96,7 +96,7 @@ def test_a_column_that_no_table_has_is_not_named(weights, is_told):
 
 
 def test_the_section_shows_every_weight():
-    section = covariates(collected("open"), Limits(5, 5))
+    section = covariates_section(collected("open"), Limits(5, 5))
     (table,) = section.items
     assert [row[0].text for row in table.rows] == ["age", "sex: m"]
     assert [row[1].text for row in table.rows] == ["–", "f"]
@@ -110,7 +110,7 @@ def test_first_screen_names_what_was_permuted():
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
     text = " ".join(map(str, write_paragraphs(data)))
     assert "with permuted expression did as well" in text
-    assert "given age and sex" in checks(data)[0].detail
+    assert "given age and sex" in answer_checks(data)[0].detail
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["fdr_selected"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
@@ -143,14 +143,14 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     data["covariates"] |= {"p": p, "p_whole": p_of_all}
     data["answer"]["p"] |= {"value": p, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
-    text = covariates(data, Limits(5, 5)).words[0]
+    text = covariates_section(data, Limits(5, 5)).words[0]
     assert all(words in text for words in present)
     assert not any(words in text for words in absent)
 
 
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_ridge_is_explained_where_it_is_told(name):
-    first_words, *later_words = covariates(collected(name), Limits(3, 9)).words
+    first_words, *later_words = covariates_section(collected(name), Limits(3, 9)).words
     assert ("Ridge on all genes" in first_words) == (
         "Ridge uses all genes" in " ".join(later_words)
     )

@@ -12,7 +12,7 @@ from report_records import Study, arguments, collected, make_dataset
 
 from genesig.data.study.confounding import association_with_label
 from genesig.report.collect import StudyResults, collect
-from genesig.report.data import study as study_section
+from genesig.report.data import data_section as study_section
 from genesig.report.methods import methods
 from genesig.report.page.measure import permutation_scope
 from genesig.report.page.section import Limits

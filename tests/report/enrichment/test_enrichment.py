@@ -9,7 +9,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
-from genesig.report.enrichment import collect_enrichment, enrichment
+from genesig.report.enrichment import collect_enrichment, enrichment_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
@@ -26,7 +26,7 @@ def collected_enrichment(study: Study | None = None, **changes: Any) -> Any:
 
 
 def words(data: Any) -> str:
-    return " ".join(enrichment(data, LIMITS).words).replace("\u00a0", " ")
+    return " ".join(enrichment_section(data, LIMITS).words).replace("\u00a0", " ")
 
 
 def test_the_words_say_which_sets() -> None:
@@ -80,7 +80,7 @@ def test_methods_tell_the_tests() -> None:
 def test_page_without_sets_has_no_enrichment() -> None:
     data = collected_enrichment(Study())
     assert data["enrichment"] is None
-    assert enrichment(data, LIMITS) is None
+    assert enrichment_section(data, LIMITS) is None
     assert not set(TOPIC_TABLES["enrichment"].read) & set(data["tables"])
     assert not any("Westfall" in text for text in methods(data))
     names = TOPIC_TABLES["enrichment"].read
@@ -89,7 +89,7 @@ def test_page_without_sets_has_no_enrichment() -> None:
 
 @pytest.mark.slow
 def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
-    section = enrichment(collected_enrichment(Study(enriched=True, names=HOSTILE)), LIMITS)
+    section = enrichment_section(collected_enrichment(Study(enriched=True, names=HOSTILE)), LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg
     assert words(collected_enrichment(Study(enriched=True, empty=True)))
 

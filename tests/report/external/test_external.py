@@ -11,7 +11,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments, make_about
 
 from genesig.report.collect import StudyResults, collect
-from genesig.report.external.section import cohort_paragraphs, external
+from genesig.report.external.section import cohort_paragraphs, external_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, flat_items
 from genesig.report.page.svg import Picture
@@ -39,7 +39,7 @@ def cohort_data() -> dict[str, Any]:
 
 def test_page_without_cohorts_has_no_section() -> None:
     data = _data()
-    assert external(data, LIMITS) is None
+    assert external_section(data, LIMITS) is None
     assert cohort_paragraphs(data) == []
 
 
@@ -52,7 +52,7 @@ def test_cohort_not_assessable_is_listed_beside_assessed() -> None:
             json.dumps(collect(StudyResults(**inputs, external=abouts)), allow_nan=False)
         )
         assert len(data["external"]) == len(abouts) - 1
-        assert external(data, LIMITS).words[-1] == line
+        assert external_section(data, LIMITS).words[-1] == line
         assert line in cohort_paragraphs(data)[0].text
 
 
@@ -88,7 +88,7 @@ def test_counts_and_curve_are_those_of_the_samples(cohort_data: dict[str, Any]) 
 
 
 def test_the_section_shows_each_data_set_with_its_files(cohort_data: dict[str, Any]) -> None:
-    section = external(cohort_data, LIMITS)
+    section = external_section(cohort_data, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [
         f"external_c0_{name}" for name in ("roc", "confusion", "scores", "calibration", "shift")
@@ -122,7 +122,7 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
 
 def test_cohort_of_one_class_has_no_curve() -> None:
     data = _data({"one_class": True})
-    section = external(data, LIMITS)
+    section = external_section(data, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
@@ -131,7 +131,7 @@ def test_cohort_of_one_class_has_no_curve() -> None:
 
 def test_a_regression_shows_r2() -> None:
     data = _data({}, study=Study(regression=True))
-    section = external(data, LIMITS)
+    section = external_section(data, LIMITS)
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
@@ -160,7 +160,7 @@ def test_of_many_those_no_better_than_chance_are_named() -> None:
 def test_chance_is_named() -> None:
     data = _data({"n": 6})
     data["external"][0]["scores"]["auc"] |= {"value": 0.55, "low": 0.3, "high": 0.8}
-    assert external(data, LIMITS).words[1].endswith("The interval includes 0.5 (chance).")
+    assert external_section(data, LIMITS).words[1].endswith("The interval includes 0.5 (chance).")
 
 
 def test_training_samples_and_far_values_are_warned_of() -> None:
@@ -176,7 +176,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
     line = cohort_paragraphs(data)[0].text
     assert line.startswith("The final model, unchanged, reached ")
-    words = external(data, LIMITS).words
+    words = external_section(data, LIMITS).words
     for k, seen_words in enumerate((", 3 of them seen in training", ", all seen in training", "")):
         assert f"c{k} (25 samples{seen_words})" in line
         assert words[1 + k].startswith(f"c{k} (25 samples{seen_words}): AUC")
@@ -199,7 +199,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
 def test_odd_data_sets_make_a_page(
     study: Study, changes: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("genesig.report.sections.SECTIONS", {"external": external})
+    monkeypatch.setattr("genesig.report.sections.SECTIONS", {"external": external_section})
     data = _data(changes, {"name": "second"}, study=study)
     render(data, tmp_path / "r.html", tmp_path / "figures", title="t", top_genes=3, table_rows=50)
     html = (tmp_path / "r.html").read_text()
@@ -216,28 +216,28 @@ def test_odd_data_sets_make_a_page(
 @pytest.mark.usefixtures("undrawn")
 def test_combat_is_said_beside_the_numbers_it_made() -> None:
     data = _data({"combat": True}, {})
-    words = external(data, LIMITS).words
+    words = external_section(data, LIMITS).words
     assert words[-1].startswith("ComBat brought c0 to the level of this study first")
     assert "do not hold for patients who come one by one" in words[-1]
     line = cohort_paragraphs(data)[0].text
     assert "in c0 (25 samples, after ComBat)" in line
     assert "in c1 (25 samples)" in line
-    assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)
+    assert not any("ComBat brought" in text for text in external_section(_data({}), LIMITS).words)
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_cohort_worse_than_chance_is_stated() -> None:
     data = _data({})
     data["external"][0]["scores"]["auc"] |= {"value": 0.1, "low": 0.02, "high": 0.3}
-    assert "worse than chance" in external(data, LIMITS).words[1]
+    assert "worse than chance" in external_section(data, LIMITS).words[1]
     data["external"][0]["scores"]["auc"] |= {"value": 0.4, "low": 0.2, "high": 0.6}
-    assert "includes 0.5" in external(data, LIMITS).words[1]
+    assert "includes 0.5" in external_section(data, LIMITS).words[1]
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_overview_has_a_row_for_each_cohort_with_its_numbers() -> None:
     data = _data({}, {"one_class": True}, {}, {}, {})
-    section = external(data, LIMITS)
+    section = external_section(data, LIMITS)
     forest, overview, *groups = section.items
     assert isinstance(overview, Table)
     heads = [column.label for column in overview.columns]

@@ -11,11 +11,11 @@ from fitted_models import fitted_of_kind as fitted
 from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
-from genesig.report.answer.sentences import rules
+from genesig.report.answer.sentences import grade_rules
 from genesig.report.external.collect import external as collected
 from genesig.report.external.section import (
     cohort_paragraphs,
-    external,
+    external_section,
     external_sentences,
 )
 from genesig.report.methods import cited_references
@@ -50,13 +50,17 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _pictures(data: dict[str, Any]) -> list[Picture]:
-    return [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Picture)]
+    return [
+        item
+        for item in flat_items(external_section(data, LIMITS).items)
+        if isinstance(item, Picture)
+    ]
 
 
 @pytest.mark.drawn
 def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     data, _ = _data("survival")
-    section = external(data, LIMITS)
+    section = external_section(data, LIMITS)
     row = data["external"][0]["scores"]["concordance"]
     c = f"C {row['value']:.2f} (95% CI {row['low']:.2f}–{row['high']:.2f})"
     assert section.words[1] == (
@@ -85,12 +89,14 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     data, _ = _data("several_classes")
     scores = data["external"][0]["scores"]
     error = scores["balanced_error"]["value"]
-    sentence = external(data, LIMITS).words[1]
+    sentence = external_section(data, LIMITS).words[1]
     assert f"AUC {scores['auc']['value']:.2f}" in sentence
     assert f"balanced accuracy {rate(1 - error)}" in sentence
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_confusion", "external_other_shift"]
-    tables = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Table)]
+    tables = [
+        item for item in flat_items(external_section(data, LIMITS).items) if isinstance(item, Table)
+    ]
     assert len(tables) == 3
     assert "with its threshold" not in " ".join(external_sentences(data))
 
@@ -117,7 +123,7 @@ def test_the_rules_name_the_measure_of_the_kind() -> None:
     def rules_of(task: str, classes: list[str] | None, n_cohorts: int = 1) -> str:
         study = {"task": task, "classes": classes}
         cohorts = {"rows": [{"name": "elsewhere"}] * n_cohorts}
-        return rules({"study": study, "config": config, "answer": {"cohorts": cohorts}})
+        return grade_rules({"study": study, "config": config, "answer": {"cohorts": cohorts}})
 
     assert "95% CI of C above 0.5" in rules_of("survival", None)
     two = rules_of("classification", ["a", "b"])
@@ -134,7 +140,9 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     scores["calibration_slope"] = {"value": 0.8, "low": 0.5, "high": 1.1}
     scores["probability_of_called"] = {"value": 0.9, "low": None, "high": None}
     scores["misclassification"]["value"] = 0.25
-    facts = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Facts)]
+    facts = [
+        item for item in flat_items(external_section(data, LIMITS).items) if isinstance(item, Facts)
+    ]
     calibration = dict(facts[0].pairs)["Calibration"]
     assert calibration.startswith("slope 0.80 (95% CI 0.50–1.10), 1 would be right;")
     assert "White 1982" in " ".join(external_sentences(data))
@@ -150,9 +158,9 @@ def test_every_word_is_one_of_the_kind(kind: str) -> None:
     data, _ = _data(kind)
     data["external"][0]["combat"] = True
     data["config"] = {"data": {"covariates": []}}
-    section = external(data, LIMITS)
+    section = external_section(data, LIMITS)
     tables = [item for item in flat_items(section.items) if isinstance(item, Table)]
-    texts = [*section.words, *external_sentences(data), rules(data)]
+    texts = [*section.words, *external_sentences(data), grade_rules(data)]
     texts += [f"{c.label} {c.help}" for table in tables for c in table.columns]
     text = " ".join(texts)
     assert "without the label in the design" in text

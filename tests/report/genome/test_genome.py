@@ -9,7 +9,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
-from genesig.report.genome import chromosome_order, chromosome_starts, genome
+from genesig.report.genome import chromosome_order, chromosome_starts, genome_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
@@ -55,13 +55,13 @@ def test_every_selected_gene_with_a_place_is_shown_once() -> None:
 
 def test_the_words_name_the_largest_stretches() -> None:
     data = collected_genome()
-    words = " ".join(genome(data, LIMITS).words).replace("\u00a0", " ")
+    words = " ".join(genome_section(data, LIMITS).words).replace("\u00a0", " ")
     genome_data = data["genome"]
     assert f"The final model has {genome_data['n_stretches']} stretches of at most" in words
     assert genome_data["stretches"][0]["first"] in words
     assert "each of its two ends as much as 2 more" in words
     assert "each of its two ends" not in " ".join(
-        genome(collected_genome(penalty="l1"), LIMITS).words
+        genome_section(collected_genome(penalty="l1"), LIMITS).words
     )
 
 
@@ -79,7 +79,7 @@ def test_methods_tell_the_norm_and_cite_it() -> None:
 def test_page_without_places_has_no_genome_section() -> None:
     data = collected_genome(Study())
     assert data["genome"] is None
-    assert genome(data, LIMITS) is None
+    assert genome_section(data, LIMITS) is None
     assert "stretches" not in data["tables"]
     names = TOPIC_TABLES["genome"].read
     assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
@@ -89,14 +89,14 @@ def test_page_without_places_has_no_genome_section() -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("study", [Study(placed=True, empty=True), Study(placed=True, genes=8)])
 def test_odd_studies_are_drawn(study: Study) -> None:
-    section = genome(collected_genome(study), LIMITS)
+    section = genome_section(collected_genome(study), LIMITS)
     assert section.words
     if study.empty:
         assert section.words[0] == "The final model has no gene."
 
 
 def test_names_do_no_harm() -> None:
-    section = genome(collected_genome(Study(placed=True, names=HOSTILE)), LIMITS)
+    section = genome_section(collected_genome(Study(placed=True, names=HOSTILE)), LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg
 
 

@@ -17,10 +17,10 @@ from genesig.report.page.verdict import Grade, grade
 from genesig.report.patients import (
     MAX_TABLE_GROUPS,
     draw_subgroups,
-    next_study,
-    score_effect,
-    studied,
-    subgroups,
+    next_study_section,
+    patients_section,
+    score_effect_section,
+    subgroups_section,
 )
 from genesig.selection.assess.patients.tables import patient_tables
 
@@ -56,7 +56,7 @@ def texts(table):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind):
-    section = studied(data_of_kind(kind), LIMITS)
+    section = patients_section(data_of_kind(kind), LIMITS)
     table, flow = section.items
     rows = {row[0]: row[1:] for row in texts(table)}
     size = len(inputs_of_kind(kind)["dataset"].samples)
@@ -74,7 +74,7 @@ def test_table_1_has_a_column_for_each_group_and_a_row_for_what_is_missing(kind)
 
 
 def test_survival_has_events_and_follow_up_in_words():
-    (words,) = studied(data_of_kind("survival"), LIMITS).words
+    (words,) = patients_section(data_of_kind("survival"), LIMITS).words
     events = int(inputs_of_kind("survival")["dataset"].response()["event"].sum())
     assert f"{events} with the event" in words
     assert "Median follow-up (state, reversed Kaplan-Meier curve): " in words
@@ -92,13 +92,13 @@ def test_with_very_many_classes_the_table_is_of_all_samples():
     ]
     rows = [*class_rows, *packed["rows"]]
     many = data | {"tables": data["tables"] | {"patients": packed | {"rows": rows}}}
-    assert len(studied(many, LIMITS).items[0].columns) == 2
+    assert len(patients_section(many, LIMITS).items[0].columns) == 2
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kind):
     data = data_of_kind(kind)
-    section = score_effect(data, LIMITS)
+    section = score_effect_section(data, LIMITS)
     name = {
         "regression": "Slope of state",
         "survival": "Hazard ratio of the event",
@@ -124,23 +124,25 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     data = data_of_kind(kind)
     noise = data | {"verdict": data["verdict"] | {"grade": Grade.NONE.value}}
     assert grade(noise) is Grade.NONE
-    assert subgroups(noise, LIMITS) is None
-    assert "No number is given" in next_study(noise, LIMITS).words[0]
-    assert not next_study(noise, LIMITS).items
+    assert subgroups_section(noise, LIMITS) is None
+    assert "No number is given" in next_study_section(noise, LIMITS).words[0]
+    assert not next_study_section(noise, LIMITS).items
     if grade(data) is not Grade.NONE and data["tables"]["next_study"]["total"]:
         safe = max(row[-2] for row in data["tables"]["next_study"]["rows"])
-        assert f"{safe} patients" in next_study(data, LIMITS).words[0]
-        assert "takes more" not in next_study(data, LIMITS).words[0]  # than what, it depends
+        assert f"{safe} patients" in next_study_section(data, LIMITS).words[0]
+        assert (
+            "takes more" not in next_study_section(data, LIMITS).words[0]
+        )  # than what, it depends
         next_study_table = data["tables"]["next_study"]
         at = [next_study_table["columns"].index(name) for name in ("basis", "samples")]
         perfect = [list(row) for row in next_study_table["rows"]]
         for row in perfect:
             row[at[1]] = 0 if row[at[0]] == "value" else row[at[1]]
         tables = data["tables"] | {"next_study": next_study_table | {"rows": perfect}}
-        (sentence,) = next_study(data | {"tables": tables}, LIMITS).words
+        (sentence,) = next_study_section(data | {"tables": tables}, LIMITS).words
         assert " 0 patients" not in sentence.replace("\u00a0", " ")
         assert "the lower limit here" in sentence
-    assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
+    assert ("subgroups by sex and age" in " ".join(subgroups_section(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
 
@@ -182,6 +184,8 @@ def test_an_effect_and_an_error_that_differ_about_chance_are_explained(
     ]
     answer = data["answer"] | {"error": data["answer"]["error"] | {"high": error}}
     tables = data["tables"] | {"score_effect": packed | {"rows": [row]}}
-    words = " ".join(score_effect(data | {"answer": answer, "tables": tables}, LIMITS).words)
+    words = " ".join(
+        score_effect_section(data | {"answer": answer, "tables": tables}, LIMITS).words
+    )
     assert ("the two can disagree" in words) == bool(is_explained)
     assert is_explained in words

@@ -10,7 +10,7 @@ from study_data import COLUMNS
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import WRITERS, Table
-from genesig.report.patients import next_study, score_effect
+from genesig.report.patients import next_study_section, score_effect_section
 from genesig.report.prediction.section import _auc_text, controls_section
 
 LIMITS = Limits(12, 500)
@@ -75,7 +75,7 @@ def test_section_names_methods_whose_paired_difference_excludes_0(limits, expect
 @pytest.mark.parametrize("kind", KINDS_OF_TABLES)
 def test_a_table_of_one_row_is_left_to_its_sentence_and_file(kind):
     data = collect(StudyResults(**kind_arguments(kind)))
-    for section in (score_effect(data, LIMITS), next_study(data, LIMITS)):
+    for section in (score_effect_section(data, LIMITS), next_study_section(data, LIMITS)):
         assert section is None or all(len(item.rows) > 1 for item in section.items)
         assert section is None or not section.items or section.files
 

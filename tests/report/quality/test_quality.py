@@ -23,7 +23,7 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.page.record import evenly_spaced_rows
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import Picture, draw_picture
-from genesig.report.quality.collect import quality_record as shown
+from genesig.report.quality.collect import collect_quality as shown
 from genesig.report.quality.collect import quality_warnings
 from genesig.report.quality.section import RULE_WORDS, quality_section
 

@@ -10,7 +10,7 @@ from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_i
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
-from genesig.report.sets import WORDS, sets, sets_paragraph, sets_sentences
+from genesig.report.sets import WORDS, sets_paragraph, sets_section, sets_sentences
 
 LIMITS = Limits(12, 500)
 
@@ -63,7 +63,7 @@ def test_a_long_name_of_a_set_is_whole_in_a_sentence():
     selected_set["set"] = (
         "REACTOME_REGULATION_OF_EXPRESSION_OF_SLITS_AND_ROBOS_BY_" + 3 * "SOMETHING_"
     )
-    assert selected_set["set"] in " ".join(sets(data, Limits(3, 15)).words)
+    assert selected_set["set"] in " ".join(sets_section(data, Limits(3, 15)).words)
 
 
 def test_error_at_chance_is_stated_as_chance():
@@ -126,7 +126,7 @@ def test_stability_of_sets_stands_beside_that_of_genes():
 
 @pytest.mark.drawn
 def test_the_section_shows_a_figure_and_tables():
-    section = sets(collected_sets(), LIMITS)
+    section = sets_section(collected_sets(), LIMITS)
     assert [item.name for item in section.items] == ["sets", "sets", "sets-genes"]
     words = " ".join(section.words)
     assert "p\u00a0=\u00a00.1" in words
@@ -141,7 +141,7 @@ def test_methods_state_weights_of_sets(weights, has_other_weights):
     inputs = arguments(Study(sets=True))
     inputs["config"]["structured"] |= {"weights": weights, "others": has_other_weights}
     data = collect(StudyResults(**inputs))
-    words = " ".join(sets(data, LIMITS).words)
+    words = " ".join(sets_section(data, LIMITS).words)
     assert ("one by one" in words) == (has_other_weights == "singletons")
     assert ("calibrated on permuted training labels" in words) == (weights == "permuted")
     assert any("latent group lasso" in paragraph for paragraph in methods(data))
@@ -152,7 +152,7 @@ def test_page_without_sets_has_no_section():
     data = collected_sets(Study())
     assert data["sets"] is None
     assert sets_paragraph(data) == []
-    assert sets(data, LIMITS) is None
+    assert sets_section(data, LIMITS) is None
     assert not set(TOPIC_TABLES["sets"].on_page) & set(data["tables"])
     assert not any("latent group lasso" in paragraph for paragraph in methods(data))
     names = TOPIC_TABLES["sets"].read
@@ -162,5 +162,5 @@ def test_page_without_sets_has_no_section():
 def test_hostile_set_names_are_escaped():
     data = collected_sets(Study(sets=True, names=HOSTILE))
     assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)
-    section = sets(data, LIMITS)
+    section = sets_section(data, LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg

@@ -7,9 +7,9 @@ import pytest
 from report_records import HOSTILE, Study, arguments, collected, make_about
 
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.card import card
+from genesig.report.card import write_card
 from genesig.report.collect import StudyResults, collect
-from genesig.report.data import study
+from genesig.report.data import data_section
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline
 from genesig.report.page.words import decimal, percent, rate
@@ -20,7 +20,7 @@ from genesig.report.writeup import (
     checklist,
     limits_words,
     results,
-    tripod,
+    tripod_section,
 )
 
 
@@ -105,7 +105,7 @@ def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(reg
 
 def test_section_counts_open_checklist_items():
     data = collected(Study())
-    section = tripod(data, Limits(3, 15))
+    section = tripod_section(data, Limits(3, 15))
     table = section.items[0]
     n_open = sum(row[-1].text == OPEN_ITEM for row in table.rows)
     assert f"{n_open} are for you" in section.words[0]
@@ -114,7 +114,9 @@ def test_section_counts_open_checklist_items():
 
 def test_splits_are_spoken_of_without_their_key():
     data = collected(Study())
-    text = " ".join(row[-1] for row in checklist(data)) + str(study(data, Limits(3, 15)).items)
+    text = " ".join(row[-1] for row in checklist(data)) + str(
+        data_section(data, Limits(3, 15)).items
+    )
     assert "k-fold, " in text
     assert "stratified k-fold;" in text
     assert "kfold" not in text
@@ -133,7 +135,7 @@ def test_limits_hold_every_warning():
 
 def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     data = collected(Study(permutations=9))
-    text = card(data, "a <b>bold</b> [title](x) # of *mine*")
+    text = write_card(data, "a <b>bold</b> [title](x) # of *mine*")
     heads = [line for line in text.splitlines() if line.startswith("#")]
     assert heads[0] == r"# Model card: a \<b\>bold\</b\> \[title\](x) \# of \*mine\*"
     parts = ("Intended use", "Conclusion", "Accuracy", "Genes", "Limits", "How it was made")
