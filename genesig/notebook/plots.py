@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import input_error
-from genesig.report.page.charts import GROUP_COLOURS as CURVES
+from genesig.report.page.charts import GROUP_COLOURS
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import (
     CLASS_COLOURS,
@@ -21,6 +21,7 @@ from genesig.report.page.style import (
     diverging,
     reference_line,
 )
+from genesig.report.page.tables import class_margins
 from genesig.report.page.words import gene_label, shorten
 from genesig.response.design import label_columns
 from genesig.results.annotated import dense
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-GOLDEN_RATIO_STEP = 0.618034
+GOLDEN_RATIO_STEP = 0.618034  # its multiples spread neighbouring ranks evenly over a width
 
 
 class ResultsProtocol(Protocol):
@@ -136,7 +137,7 @@ class Plots:
             )
         ax = _axes(ax)
         for name, curve in self._results.tables["survival_curves"].groupby("group"):
-            colour = CURVES[str(name)]
+            colour = GROUP_COLOURS[str(name)]
             ax.step(
                 curve["time"],
                 curve["survival"],
@@ -174,7 +175,7 @@ class Plots:
             return ax
         classes = self._classes("scores")
         if len(classes) > 2:
-            rows = rows.assign(score=_margin_of_own_class(rows, classes))
+            rows = rows.assign(score=class_margins(rows, classes))
         mean = rows.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         class_scores = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
         _draw_strips(ax, class_scores, classes)
@@ -316,13 +317,6 @@ def _axes(ax: Axes | None) -> Axes:
     from matplotlib import pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
-
-
-def _margin_of_own_class(rows: pd.DataFrame, classes: Sequence[str]) -> Array:
-    """Return the score of each sample's own class minus the largest other score, (n,)."""
-    scores = rows[[f"score of {name}" for name in classes]].to_numpy(float)
-    is_own_class = rows["label"].to_numpy()[:, None] == np.array(classes, dtype=object)
-    return np.asarray(scores[is_own_class] - np.where(is_own_class, -np.inf, scores).max(axis=1))
 
 
 def _draw_strips(ax: Axes, values: list[Array], names: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ INTENDED_USE = (
 )
 LIMIT_OF_ACCURACY = "The accuracy is that of models built this way, not of the final model itself."
 MAX_CARD_WORDS = 250  # warnings that do not fit are in the report alone
+# characters that Markdown or HTML would take for markup
 _MARKUP = re.compile(r"([\\`*_\[\]<>&#|])")
 
 

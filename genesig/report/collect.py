@@ -192,7 +192,8 @@ WARNING_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (
 def tables_in(paths: Mapping[str, str]) -> list[str]:
     """Return the names of the files that are tables for `collect`."""
     readable = {name for tables in ALL_TABLES for name in tables.read}
-    return [name for name in paths.keys() if name in readable]  # noqa: SIM118 - Snakemake's own kind
+    # The mapping of Snakemake iterates over the values.
+    return [name for name in paths.keys() if name in readable]  # noqa: SIM118
 
 
 @dataclass(frozen=True, kw_only=True)

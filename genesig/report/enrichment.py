@@ -99,9 +99,9 @@ def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
     return [
         {
             "set": str(row["set"]),
-            "shared": row["shared"],
-            "expected": row["expected"],
-            "p": row["family_p"],
+            "shared": float(row["shared"]),
+            "expected": float(row["expected"]),
+            "p": float(row["family_p"]),
         }
         for row in rows.head(MAX_ENRICHED_SETS).to_dict("records")
     ]
@@ -113,8 +113,8 @@ def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
         {
             "set": str(row["set"]),
             "higher": bool(row["score"] > 0),
-            "normalised": row["normalised"],
-            "p": row["family_p"],
+            "normalised": float(row["normalised"]),
+            "p": float(row["family_p"]),
         }
         for row in ranking.head(MAX_RANKED_SETS).to_dict("records")
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.report.page.record import Study
+from genesig.report.page.record import Study, float_fields
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -163,9 +163,9 @@ def _place(gene: str, symbol: str, place: tuple[int, float], values: tuple[float
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
     """Return the record of a row of stretches.tsv."""
     is_unplaced = not isinstance(row["chromosome"], str) or not row["chromosome"]
+    numbers: Stretch = float_fields(row, "contribution", "cv_frequency")
     return {
-        "contribution": row["contribution"],
-        "cv_frequency": row["cv_frequency"],
+        **numbers,
         "chromosome": None if is_unplaced else row["chromosome"],
         "start": row["start"],
         "end": row["end"],

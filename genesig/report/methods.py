@@ -134,7 +134,8 @@ def cited_references(text: str) -> list[str]:
 def _is_cited(reference: str, text: str) -> bool:
     """Return whether a text has the family name of the first author, followed by the year."""
     authors, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
-    family = authors.split(",")[0].rpartition(" ")[0] or authors
+    family = authors.split(",")[0].rpartition(" ")[0] or authors  # "De Mol" of "De Mol C, .."
+    # Up to 60 letters, of other authors, stand between them: "Anders & Huber 2010".
     return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study
+from genesig.report.page.record import Study, float_fields
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -134,11 +134,8 @@ def collect_nonlinear(
 
 def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
     """Return the difference of the errors of nonlinear and linear selection."""
-    nonlinear_rows: list[Any] = differences[differences["model"] == "nonlinear"].to_dict("records")
-    if not nonlinear_rows:
-        return None
-    difference: Any = {key: nonlinear_rows[0][key] for key in Difference.__annotations__}
-    return difference  # type: ignore[no-any-return]
+    nonlinear_rows = differences[differences["model"] == "nonlinear"].to_dict("records")
+    return float_fields(nonlinear_rows[0], *Difference.__annotations__) if nonlinear_rows else None
 
 
 def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
@@ -170,10 +167,9 @@ def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGen
 def _selected_gene(row: Mapping[str, Any]) -> SelectedGene:
     """Return the record of a row of nonlinear.tsv; a gene without a symbol has its id."""
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
+    numbers: SelectedGene = float_fields(row, "cv_frequency", "linear_cv_frequency", "mean_norm")
     return {
-        "cv_frequency": row["cv_frequency"],
-        "linear_cv_frequency": row["linear_cv_frequency"],
-        "mean_norm": row["mean_norm"],
+        **numbers,
         "gene": str(row["gene"]),
         "symbol": str(name),
         "in_signature": bool(row["in_signature"]),
@@ -220,9 +216,9 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
         {
             "gene": str(gene),
             "symbol": str(gene_table["symbol"].fillna(gene).iloc[0]),
-            "r2_with_line": gene_table["straight"].iloc[0],
-            "value": gene_table["value"].tolist(),
-            "effect": gene_table["effect"].tolist(),
+            "r2_with_line": float(gene_table["straight"].iloc[0]),
+            "value": gene_table["value"].astype(float).tolist(),
+            "effect": gene_table["effect"].astype(float).tolist(),
             "samples": [int(count) for count in gene_table["samples"]],
         }
         for gene, gene_table in gene_tables[:MAX_CURVES]

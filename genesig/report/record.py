@@ -2,7 +2,8 @@
 
 A new topic is a module (its record, what it collects, its figures and sections), a template of its
 words beside it (``sets.py``, ``sets.j2``; see `page.wording`), and its lines in the assembly: its
-record here, its keys in `collect`, its sections in `sections`, its paragraph in `methods`.
+record here, its keys and their digits in `collect`, its sections in `sections`, its paragraph in
+`methods`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,6 @@ class Report(
     Patients,
     Writeup,
 ):
-    """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
+    """The value of report_data.json; each base class has the keys of one topic."""
 
     version: int

@@ -163,7 +163,7 @@ def render(
     page_sections = [section for page_part in page_parts for section in page_part.sections]
     section_items = [item for section in page_sections for item in flat_items(section.items)]
     items = [*first_images, *section_items]
-    numbers = item_labels(first_images, page_parts)
+    labels = item_labels(first_images, page_parts)
     css = Asset.from_text("".join(map(_template_text, STYLES)))
     js = Asset.from_text(_SCRIPT.format("\n".join(map(_template_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
@@ -172,7 +172,7 @@ def render(
         data=data,
         summary=first_screen,
         parts=page_parts,
-        labels=numbers,
+        labels=labels,
         cards={item.key for item in items if isinstance(item, Card)},
         embedded=embedded_data(items),
         css=css,
@@ -183,8 +183,8 @@ def render(
     for image in [*(item for item in items if isinstance(item, Picture)), *file_pictures]:
         save_text(folder / f"{image.name}.svg", image.svg + "\n")
         save_text(folder / "85mm" / f"{image.name}.svg", image.column + "\n")
-        number = numbers.get(anchor(image), "Figure beside the page")
-        words = _CAPTION.format(number, image.title, image.caption)
+        label = labels.get(anchor(image), "Figure beside the page")
+        words = _CAPTION.format(label, image.title, image.caption)
         save_text(folder / "captions" / f"{image.name}.html", words)
     if composite_figure is not None:
         _save_composite(composite_figure, folder)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import PermutationP, Study
+from genesig.report.page.record import PermutationP, Study, float_fields
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
 from genesig.report.page.svg import Picture
@@ -84,14 +84,14 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
         "sizes": splits["n_selected"].quantile([0, 0.5, 1]).tolist(),
         "n_unfinished": int(splits["message"].notna().sum()),
         "difference": {
-            "error": error["error"],
-            "linear": error["gene_error"],
-            "difference": error["difference"],
-            "low": error["difference_low"],
-            "high": error["difference_high"],
+            "error": float(error["error"]),
+            "linear": float(error["gene_error"]),
+            "difference": float(error["difference"]),
+            "low": float(error["difference_low"]),
+            "high": float(error["difference_high"]),
         },
         "p": {
-            "value": error["p_value"],
+            "value": float(error["p_value"]),
             "permutations": permutations,
             "smallest": 1 / (permutations + 1),
         },
@@ -102,10 +102,9 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
 
 def _selected_set(row: Mapping[Any, Any]) -> SelectedSet:
     """Return the record of a row of sets.tsv."""
+    numbers: SelectedSet = float_fields(row, "cv_frequency", "mean_share", "final_share")
     return {
-        "cv_frequency": row["cv_frequency"],
-        "mean_share": row["mean_share"],
-        "final_share": row["final_share"],
+        **numbers,
         "set": str(row["set"]),
         "genes": int(row["genes"]),
         "named": int(row["named"]),
@@ -118,7 +117,8 @@ def _list_stability(table: pd.DataFrame) -> ListStability:
     half_rows = table[table["source"] == "half_subsamples"].to_dict("records")
     if not half_rows:
         return {"value": None, "mean_size": None}
-    return {"value": half_rows[0]["stability"], "mean_size": half_rows[0]["mean_size"]}
+    numbers = float_fields(half_rows[0], "stability", "mean_size")
+    return {"value": numbers["stability"], "mean_size": numbers["mean_size"]}
 
 
 def draw_frequencies(rows: Sequence[SelectedSet], threshold: float) -> Figure:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study
+from genesig.report.page.record import Study, float_fields
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture
@@ -88,8 +88,8 @@ def collect_studies(
         "measure": str(mean["measure"]),
         "whole": scheme in WHOLE_STUDY_SCHEMES,
         "studies": [_study(row, signature_genes) for row in rows],
-        "mean": [mean[key] for key in ("value", "low", "high")],
-        "next_study": [next_row[key] for key in ("low", "high")],
+        "mean": list(float_fields(mean, "value", "low", "high").values()),
+        "next_study": list(float_fields(next_row, "low", "high").values()),
         "i2": mean["i2"],
         "meta_columns": [str(column) for column in signature_genes.columns],
         "genes": [list(row) for row in signature_genes.itertuples(index=False)],
@@ -107,13 +107,11 @@ def _study(row: Mapping[Any, Any], signature_genes: pd.DataFrame) -> HeldOutStud
         products = (signature_genes[effect_column] * signature_genes["effect"]).to_numpy(float)
         has_effect = signature_genes[effect_column].notna().to_numpy()
         same_sign = float((products[has_effect] > 0).mean()) if has_effect.any() else None
+    numbers: HeldOutStudy = float_fields(row, "value", "low", "high", "error")
     return {
         "name": str(row["study"]),
         "samples": int(row["samples"]),
-        "value": row["value"],
-        "low": row["low"],
-        "high": row["high"],
-        "error": row["error"],
+        **numbers,
         "measured": _count_or_none(row["measured"]),
         "genes": _count_or_none(row["genes"]),
         "lost": _count_or_none(row["lost"]),

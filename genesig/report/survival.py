@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Estimate, GroupCurve, Study, group_curves
+from genesig.report.page.record import Estimate, GroupCurve, Study, float_fields, group_curves
 from genesig.report.page.section import Item, Limits, Section, Tile
 from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
 from genesig.report.page.svg import Picture
@@ -57,7 +57,7 @@ def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | Non
     measures = measures.set_index("measure")
     return {
         "measures": {
-            str(name): {"value": row["value"], "low": row["low"], "high": row["high"]}
+            str(name): float_fields(row, "value", "low", "high")
             for name, row in measures.iterrows()
         },
         "horizon": float(measures["horizon"].iloc[0]),
@@ -70,8 +70,8 @@ def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | Non
 
 def _risk_group(row: Mapping[Any, Any]) -> RiskGroup:
     """Return the record of a row of survival_risk.tsv."""
-    record: Any = {key: row[key] for key in ("expected", "observed", "low", "high", "samples")}
-    return record  # type: ignore[no-any-return]
+    numbers: RiskGroup = float_fields(row, "expected", "observed", "low", "high")
+    return {**numbers, "samples": int(row["samples"])}
 
 
 def draw_calibration(groups: Sequence[RiskGroup]) -> Figure:

@@ -272,8 +272,8 @@ def _attribute_text(group: h5py.Group, name: str) -> str:
 
 def _is_sparse(group: h5py.Group) -> bool:
     """Tell whether a group is a sparse matrix, by its parts or by an attribute."""
-    words = {_attribute_text(group, name) for name in SPARSE_ATTRIBUTES}
-    return {"indptr", "indices"} <= {*group} or bool(words & {*ORIENTATIONS})
+    formats = {_attribute_text(group, name) for name in SPARSE_ATTRIBUTES}
+    return {"indptr", "indices"} <= {*group} or bool(formats & {*ORIENTATIONS})
 
 
 def _check_sparse(group: h5py.Group, location: str) -> int:
@@ -281,7 +281,7 @@ def _check_sparse(group: h5py.Group, location: str) -> int:
     group_location = f"{location}, {group.name}"
     orientation, shape = _orientation_and_shape(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
-    dtype_kinds = ("biuf", "iu", "iu")
+    dtype_kinds = ("biuf", "iu", "iu")  # of numpy: any real number, integers, integers
     if not orientation or any(
         part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
         for part, kind in zip(parts, dtype_kinds, strict=True)
@@ -317,7 +317,10 @@ def _orientation_and_shape(group: h5py.Group) -> tuple[str, Array]:
 
 
 def _index_fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
-    """Return the fault of a compressed matrix (major, minor), or "" if it has none."""
+    """Return the fault of a compressed matrix, or "" if it has none.
+
+    major: number of its lines, rows of "csr" or columns of "csc"; minor: length of a line.
+    """
     if len(indptr) != major + 1 or len(data) != len(indices):
         return (
             f"indptr has {len(indptr)} entries, data {len(data)} and indices {len(indices)}, "

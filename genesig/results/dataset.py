@@ -71,7 +71,7 @@ class Dataset:
         return self.kind.read(self.obs, self.design)
 
     def plain(self) -> Array:
-        """Return the label's own numbers, (n,) float."""
+        """Return the label as one number a sample, (n,) float: class code, number, or time."""
         return self.kind.plain(self.response())
 
     def groups(self) -> Array | None:
@@ -177,28 +177,17 @@ class Dataset:
         """
         X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
         try:
-            return cls._from_parts(X, obs, var, json.loads(note), layers.get(UNALIGNED))
+            notes = json.loads(note)
+            return cls(
+                X=X,
+                obs=obs.astype(str),
+                var=var.assign(symbol=var["symbol"].astype(str)),
+                design=Design.from_notes(notes["design"]),
+                provenance=notes["provenance"],
+                unaligned=layers.get(UNALIGNED),
+            )
         except (KeyError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:80]
             raise input_error(
                 path, f"is no data set of a study ({reason}); remove it, and it is made again"
             ) from None
-
-    @classmethod
-    def _from_parts(
-        cls,
-        X: Array,
-        obs: pd.DataFrame,
-        var: pd.DataFrame,
-        notes: dict[str, Any],
-        unaligned: Array | None,
-    ) -> Dataset:
-        """Return a data set from the parts of its file; `notes` is its JSON text, parsed."""
-        return cls(
-            X=X,
-            obs=obs.astype(str),
-            var=var.assign(symbol=var["symbol"].astype(str)),
-            design=Design.from_notes(notes["design"]),
-            provenance=notes["provenance"],
-            unaligned=unaligned,
-        )

@@ -196,21 +196,24 @@ def _crate_metadata(record: Mapping[str, Any], home: Path) -> Any:
     crate.license = LICENSE
 
     def add(name: str, properties: Mapping[str, Any]) -> Any:
+        """Add an entity that is no file of the crate, and return it."""
         return crate.add(ContextEntity(crate, name, properties=properties))
 
     def identifier_of(digest: str) -> dict[str, str]:
+        """Return the property that states a SHA-256."""
         return {"identifier": f"sha256:{digest}"}
 
-    def file(name: str, **properties_of_file: str) -> Any:
+    def add_file(name: str, **properties_of_file: str) -> Any:
+        """Add a file of the results, and return its entity."""
         kind = guess_type(name)[0] or "application/octet-stream"
         return crate.add_file(
             home / name, name, properties={"encodingFormat": kind, **properties_of_file}
         )
 
     result_files = [
-        file(name, **identifier_of(digest)) for name, digest in record["results"].items()
+        add_file(name, **identifier_of(digest)) for name, digest in record["results"].items()
     ]
-    file("run.json")
+    add_file("run.json")
     input_files = [
         add(f"#input-{number}", {"@type": "CreativeWork", "name": name, **identifier_of(digest)})
         for number, (name, digest) in enumerate(record["inputs"].items(), 1)

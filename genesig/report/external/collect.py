@@ -13,6 +13,7 @@ from genesig.report.page.record import (
     GroupCurve,
     Study,
     evenly_spaced_rows,
+    float_fields,
     group_curves,
 )
 from genesig.report.page.words import clean, counted, decimal
@@ -240,7 +241,7 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
         "samples": len(samples),
         "left_out": _count_reasons(about["dropped"]),
         "scores": {
-            row["measure"]: {key: row[key] for key in CohortScore.__annotations__}
+            row["measure"]: float_fields(row, *CohortScore.__annotations__)
             for row in about["scores"]
         },
         "points": [

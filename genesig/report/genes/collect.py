@@ -134,7 +134,7 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
             for gene, symbol in zip(gene_ids[is_shown], shown_rows["symbol"], strict=True)
         ],
         "effect": gene_effects(dataset)[is_shown].tolist(),
-        "p": shown_rows["p_value"].tolist(),
+        "p": shown_rows["p_value"].astype(float).tolist(),
         "passes": (shown_rows["q_value"] <= fdr).tolist(),
         "signature": in_signature[is_shown].tolist(),
         "nonlinear": in_nonlinear_list[is_shown].tolist() if "nonlinear" in tables else None,

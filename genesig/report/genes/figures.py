@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +13,7 @@ from matplotlib.figure import Figure
 
 from genesig.arrays import Array
 from genesig.report.genes.record import Genes, HeatMap, Tree
-from genesig.report.page.charts import colour_legend
+from genesig.report.page.charts import colour_legend, runs_of_equal, spaced_positions
 from genesig.report.page.measure import class_number, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
@@ -59,11 +58,15 @@ def draw_correlation(data: Genes) -> Figure:
     labels = gene_names(correlation["genes"], correlation["symbols"])
     name_rows(ax, labels)
     name_columns(ax, labels, GENE)
-    ticks = _thin_ticks(
-        _middles_of_runs(correlation["blocks"], min_length=max(1, count // 45)), count / 36
-    )
+    min_genes = max(1, count // 45)  # of a block with a number beside it
+    block_at_middle = {
+        (start + stop - 1) / 2: block
+        for start, stop, block in runs_of_equal(correlation["blocks"])
+        if stop - start >= min_genes
+    }
+    ticks = spaced_positions(block_at_middle, count / 36)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_ticks([position for position, _ in ticks], [str(block) for _, block in ticks])
+        axis.set_ticks(ticks, [str(block_at_middle[tick]) for tick in ticks])
     ax.set_xlabel("block")
     ax.set_ylabel("block")
     if is_labelled:
@@ -76,27 +79,6 @@ def draw_correlation(data: Genes) -> Figure:
     ax.tick_params(length=0)
     hide_frame(ax)
     return figure
-
-
-def _middles_of_runs(blocks: list[Any], min_length: int) -> list[tuple[float, Any]]:
-    """Return (middle, value) of each run of equal values that is long enough for a label."""
-    middles = []
-    start = 0
-    for block, run in groupby(blocks):
-        length = len(list(run))
-        if length >= min_length:
-            middles.append((start + (length - 1) / 2, block))
-        start += length
-    return middles
-
-
-def _thin_ticks(ticks: list[tuple[float, Any]], min_distance: float) -> list[tuple[float, Any]]:
-    """Return the ticks without those that would overlap the tick before."""
-    separated: list[tuple[float, Any]] = []
-    for position, name in ticks:
-        if not separated or position - separated[-1][0] >= min_distance:
-            separated.append((position, name))
-    return separated
 
 
 MAX_LABELLED_POINTS = 14  # genes of the signature with a name in the volcano plot

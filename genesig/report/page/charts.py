@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # the job that collects report_data.json does not load matplo
     from matplotlib.figure import Figure
 
 
+T = TypeVar("T", int, float)
 MIN_BAND_PERMUTATIONS = 10  # permutations from which the band of their values is drawn
 
 
@@ -110,6 +112,26 @@ def colour_legend(
         handletextpad=0.4,
         columnspacing=1.2,
     )
+
+
+def runs_of_equal(values: Sequence[Any]) -> list[tuple[int, int, Any]]:
+    """Return (start, stop, value) of each run of equal values."""
+    runs = []
+    start = 0
+    for value, run in groupby(values):
+        stop = start + len(list(run))
+        runs.append((start, stop, value))
+        start = stop
+    return runs
+
+
+def spaced_positions(positions: Iterable[T], min_distance: float) -> list[T]:
+    """Return those of ascending positions that lie so far beyond the one before, for labels."""
+    spaced: list[T] = []
+    for position in positions:
+        if not spaced or position - spaced[-1] >= min_distance:
+            spaced.append(position)
+    return spaced
 
 
 def _label_in_percent(ax: Axes) -> None:

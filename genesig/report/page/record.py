@@ -26,6 +26,14 @@ def rounded(values: Any, digits: int) -> Any:
     return _nested(flat, array.shape)
 
 
+def float_fields(row: Any, *keys: str) -> Any:
+    """Return the numbers of a row under these keys as floats; None stays None.
+
+    A column of a TSV with whole numbers alone is one of integers.
+    """
+    return {key: None if row[key] is None else float(row[key]) for key in keys}
+
+
 def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
     """Return the values of an array, in row order, as nested lists of its shape."""
     if not shape:

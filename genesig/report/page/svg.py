@@ -233,7 +233,7 @@ def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
 
 FigureColumns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
-_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")  # of more than two decimals
 _URL = re.compile(r"url\(#([^)]+)\)")
 LETTERS_PER_LINE = 44  # letters that fit below the axes of a figure of column width
 MAX_ROW_LETTERS = 24  # letters of the name of a row that fit beside such axes in one line

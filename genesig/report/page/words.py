@@ -216,7 +216,8 @@ def gene_label(gene: str, symbol: str | None, max_letters: int = 38) -> str:
     return f"{shorten(symbol, max(max_letters - len(gene_id) - 3, 8))} · {gene_id}"
 
 
-_SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")
+_SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")  # CST3, HLA-A, C1orf112
+# first words of descriptions that look like symbols
 _CAPITAL_WORDS = {"ATP", "CAMP", "CDNA", "DNA", "GTP", "HUMAN", "MHC", "MRNA", "NAD", "NADH", "RNA"}
 _NOT_ID_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
 NCBI = "https://www.ncbi.nlm.nih.gov/gene/"

@@ -89,7 +89,7 @@ def collect_permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) 
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
     return {
         "errors": errors[np.isfinite(errors[:, -1]), -1].tolist() if errors.size else [],
-        "observed": chosen_rows["error"].iloc[0] if len(chosen_rows) else None,
+        "observed": float(chosen_rows["error"].iloc[0]) if len(chosen_rows) else None,
     }
 
 
@@ -246,7 +246,7 @@ def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -
     column = "" if classes is None else f"probability of {classes[1]}"
     if column not in rows or rows[column].isna().any():
         return {}  # type: ignore[typeddict-item]
-    return {"probabilities": rows[column].tolist()}  # type: ignore[typeddict-item]
+    return {"probabilities": rows[column].astype(float).tolist()}  # type: ignore[typeddict-item]
 
 
 def _roc_curve(

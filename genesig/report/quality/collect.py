@@ -248,7 +248,7 @@ def _sample_order(quality_json: Mapping[str, Any], dataset: Dataset) -> list[int
 
 
 def _column_texts(dataset: Dataset, column: str, rows: Sequence[int]) -> list[str]:
-    """Return the cells of a column as text."""
+    """Return the cells of a column of the sample table in these rows, as text."""
     values = dataset.obs[column].astype(str).to_list()
     return [values[row] for row in rows]
 
@@ -272,7 +272,7 @@ def _distributions_of_rows(
 
 
 def _components_of_rows(components: SampleComponents, rows: Sequence[int]) -> SampleComponents:
-    """Return the components of these rows."""
+    """Return the samples in these rows on at most three components."""
     points = np.array(components["points"], dtype=float).reshape(len(components["points"]), -1)
     return {
         "points": points[rows, :3].tolist(),
@@ -291,7 +291,7 @@ def _association_order(association: AssociatedColumn) -> tuple[bool, bool, float
 
 
 def _largest_share(association: AssociatedColumn) -> float:
-    """Return the larger share of the first two components."""
+    """Return the larger of the shares of the first two components that a column explains."""
     return max((value or 0.0 for value in association["adjusted"][:2]), default=0.0)
 
 

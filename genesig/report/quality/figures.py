@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.charts import colour_legend
+from genesig.report.page.charts import colour_legend, runs_of_equal, spaced_positions
 from genesig.report.page.measure import class_codes, class_number
 from genesig.report.page.style import (
     BLOCK_COLOURS,
@@ -160,7 +159,7 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
     labelled_rows = (
         range(count)
         if count <= MAX_LABELLED_SAMPLES
-        else _thin_positions(sorted(outlier_rows), count // 45)
+        else spaced_positions(sorted(outlier_rows), count // 45 + 1)
     )
     names = [shorten(record["samples"][row], 14) for row in labelled_rows]
     bottom_axes.set_xticks(list(labelled_rows), names, rotation=90, fontsize=7)
@@ -192,41 +191,21 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
             )
 
 
-def _thin_positions(positions: Sequence[int], name_width: int) -> list[int]:
-    """Return some of ascending positions, each more than `name_width` beyond the one before."""
-    separated: list[int] = []
-    for position in positions:
-        if not separated or position - separated[-1] > name_width:
-            separated.append(position)
-    return separated
-
-
 def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
     """Return (start, stop, name, colour) of each batch, or of each class without batches."""
     record = data["quality"]
     classes = data["study"]["classes"]
     if record["batches"] is not None:
-        runs = _runs_of_equal(record["batches"])
+        runs = runs_of_equal(record["batches"])
         return [(start, stop, str(name), INK) for start, stop, name in runs]
     if classes is None:
         label = shorten(data["study"]["label"], 30)
         return [(0, len(record["samples"]), f"{label}, from small to large", INK)]
-    class_runs = _runs_of_equal([class_number(value, classes) for value in record["response"]])
+    class_runs = runs_of_equal([class_number(value, classes) for value in record["response"]])
     return [
         (start, stop, classes[class_index], CLASS_COLOURS[class_index])
         for start, stop, class_index in class_runs
     ]
-
-
-def _runs_of_equal(values: Sequence[Any]) -> list[tuple[int, int, Any]]:
-    """Return (start, stop, value) of each run of equal values."""
-    runs = []
-    start = 0
-    for value, run in groupby(values):
-        stop = start + len(list(run))
-        runs.append((start, stop, value))
-        start = stop
-    return runs
 
 
 MAX_COMPONENTS = 8  # components in the figure of associations
