@@ -276,9 +276,9 @@ def _copy_examples(names: Sequence[str]) -> list[str]:
 def _init_folder(options: argparse.Namespace) -> int:
     """Write a new study folder, filled in from the matrix if there is one."""
     from genesig.errors import input_error
-    from genesig.results.new_study import Start, check_new, write_study
+    from genesig.results.new_study import Start, check_new_folder, write_study
 
-    check_new(options.folder)
+    check_new_folder(options.folder)
     start = Start()
     if options.expression is not None:
         from genesig.data.files.first_look import first_look

@@ -71,7 +71,7 @@ class Plots:
         With several classes, the curve of each class against the others by its own score.
         """
         classes = self._classes("roc")
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
         if len(classes) > 2:
             return self._one_against_the_others(classes, ax)
@@ -108,7 +108,7 @@ class Plots:
     def confusion(self, ax: Axes | None = None) -> Axes:
         """Draw the predicted classes of the held-out samples of each class, mean of the repeats."""
         classes = self._classes("confusion")
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         rows = self._held_out()
         repeats = rows["repeat"].nunique()
         true_class, predicted_class = (
@@ -135,7 +135,7 @@ class Plots:
             raise input_error(
                 "plot.survival", "is of times to events; this study predicts another kind"
             )
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         for name, curve in self._results.tables["survival_curves"].groupby("group"):
             colour = GROUP_COLOURS[str(name)]
             ax.step(
@@ -164,7 +164,7 @@ class Plots:
 
         With several classes, the margin of the sample's own class over the largest other score.
         """
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         rows = self._held_out()
         if self._results.model["classes"] is None:
             observed = _numeric_response(rows["label"].astype(str).str.rstrip("+"))
@@ -186,7 +186,7 @@ class Plots:
 
     def errors(self, ax: Axes | None = None) -> Axes:
         """Draw the error of each method on the same splits, with its 95 % interval."""
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         table = self._results.tables["controls"]
         rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")
         colours = [GENESIG_COLOUR if name == "genesig" else INK for name in rows["model"]]
@@ -200,7 +200,7 @@ class Plots:
 
     def permutations(self, ax: Axes | None = None) -> Axes:
         """Draw the errors of the whole procedure with permuted labels, and the observed one."""
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         table = self._results.tables["controls"]
         genesig_rows = table[(table["model"] == "genesig") & table["mu"].isna()]
         ax.hist(self._results.null, bins=20, color=GREY, alpha=0.75)
@@ -215,7 +215,7 @@ class Plots:
 
         Green: FDR-selected genes, or core genes if the study has no stability selection.
         """
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         rows = self._results.tables["signature"].head(top)
         highlighted = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
         colours = [GENESIG_COLOUR if is_highlighted else GREY for is_highlighted in highlighted]
@@ -229,7 +229,7 @@ class Plots:
 
     def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
         """Draw the standardised values of the signature's genes, samples by their response."""
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         data = self._results.signature
         y = self._response(data.obs)
         order = np.argsort(y, kind="stable")
@@ -255,7 +255,7 @@ class Plots:
         data = self._results.signature
         if name not in data.var_names:
             raise input_error("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
-        ax = _axes(ax)
+        ax = _axes_or_new(ax)
         y = self._response(data.obs)
         values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
         ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
@@ -310,7 +310,7 @@ def _numeric_response(column: pd.Series[Any]) -> Array:
         raise input_error("plot", "is of classes or numbers; this response is neither") from None
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _axes_or_new(ax: Axes | None) -> Axes:
     """Return the given axes, or new ones."""
     if ax is not None:
         return ax

@@ -156,7 +156,7 @@ def _check_contents(file: h5py.File, location: str) -> None:
     dense_size = stored_size = 0
     for node in _walk_nodes(file, location):
         if isinstance(node, h5py.Group):
-            dense_size += _check_sparse(node, location) if _is_sparse(node) else 0
+            dense_size += _checked_dense_size(node, location) if _is_sparse(node) else 0
             _check_frame(node, location)
         else:
             # A chunk is unpacked whole, however little of it belongs to the array; a null array,
@@ -276,7 +276,7 @@ def _is_sparse(group: h5py.Group) -> bool:
     return {"indptr", "indices"} <= {*group} or bool(formats & {*ORIENTATIONS})
 
 
-def _check_sparse(group: h5py.Group, location: str) -> int:
+def _checked_dense_size(group: h5py.Group, location: str) -> int:
     """Return the dense size in bytes; raise if pointers or indices are outside the matrix."""
     group_location = f"{location}, {group.name}"
     orientation, shape = _orientation_and_shape(group)

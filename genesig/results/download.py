@@ -81,7 +81,7 @@ def download(url: str, path: Path) -> str:
 
     Raises InvalidInput: the file does not exist, or the download broke off; its part is kept.
     """
-    part_path = part_of(path)
+    part_path = part_path_of(path)
     try:
         part_path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -115,7 +115,7 @@ def _resume(url: str, part_path: Path) -> None:
         )
 
 
-def part_of(path: Path) -> Path:
+def part_path_of(path: Path) -> Path:
     """Return the path of the unfinished download."""
     return path.with_name(path.name + ".part")
 
@@ -130,21 +130,21 @@ def download_gzip(url: str, path: Path) -> None:
     if not _is_gzip(path):
         message = "came whole but is no sound gzip file; it was thrown away, run again"
         error_type = AbsentFile if _is_page(path) else InvalidInput
-        part_of(path).unlink()
+        part_path_of(path).unlink()
         raise error_type([Problem(url, message)])
     _finish_download(path, digest)
 
 
 def _is_page(path: Path) -> bool:
     """Tell whether the download is a page of text, such as "not found" in HTML."""
-    with part_of(path).open("rb") as stream:
+    with part_path_of(path).open("rb") as stream:
         return stream.read(64).lstrip().startswith(b"<")
 
 
 def _is_gzip(path: Path) -> bool:
     """Tell whether the whole download can be unpacked."""
     try:
-        with gzip.open(part_of(path)) as stream:
+        with gzip.open(part_path_of(path)) as stream:
             while stream.read(CHUNK_BYTES):
                 pass
     except (OSError, EOFError, zlib.error):
@@ -154,7 +154,7 @@ def _is_gzip(path: Path) -> bool:
 
 def _finish_download(path: Path, digest: str) -> None:
     """Rename a complete download, and write its SHA-256 beside it, as ``sha256sum`` does."""
-    part_of(path).replace(path)
+    part_path_of(path).replace(path)
     save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 

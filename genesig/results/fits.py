@@ -440,8 +440,8 @@ class CrossValidation:
     def from_batches(
         cls, dataset: Dataset, splits: Splits, batches: Sequence[Fits]
     ) -> CrossValidation:
-        """Return the record of the batches, in any order; see `joined`."""
-        return cls(dataset, splits, joined(batches, splits))
+        """Return the record of the batches, in any order; see `join_batches`."""
+        return cls(dataset, splits, join_batches(batches, splits))
 
 
 def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
@@ -508,7 +508,7 @@ def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
     )
 
 
-def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
+def join_batches(parts: Sequence[Fits], splits: Splits) -> Fits:
     """Return the fits of all batches, sorted by permutation and split, each exactly once.
 
     Raises GenesigError: see `refuse_gaps`.

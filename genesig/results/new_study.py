@@ -157,14 +157,14 @@ class Start:
         """Return the text of config.yaml."""
         values = {key: getattr(self, key) for key in ("expression", "samples", "label")}
         needed = {
-            key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
+            key: _to_yaml({key: value}, short_lists=isinstance(value, Mapping))
             for key, value in values.items()
         }
         reasons_text = ""
         if self.reasons or self.settings:
             reasons_text = CONFIG_REASONS.format(
                 reasons="\n".join(f"# {line}" for line in self.reasons),
-                settings=_yaml(self.settings, short_lists=True),
+                settings=_to_yaml(self.settings, short_lists=True),
             )
         offered_text = "".join(
             text for key, text in OPTIONAL_SECTIONS.items() if key not in self.settings
@@ -199,7 +199,7 @@ class Start:
         )
 
 
-def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
+def _to_yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
     """Return a mapping as YAML; lists are on one line if `short_lists`."""
     import yaml
 
@@ -211,7 +211,7 @@ def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
     ).strip()
 
 
-def check_new(folder: str | Path) -> None:
+def check_new_folder(folder: str | Path) -> None:
     """Raise if a folder has files: nothing is overwritten.
 
     Complete or partial downloads of an earlier attempt are allowed: they are continued.
@@ -230,7 +230,7 @@ def _is_download(path: Path) -> bool:
 
 
 def write_study(folder: str | Path, start: Start) -> list[Path]:
-    """Write the files of a study into a folder that passed `check_new`; return their paths.
+    """Write the files of a study into a folder that passed `check_new_folder`; return their paths.
 
     Raises InvalidInput: the folder cannot be written.
     """
@@ -255,7 +255,7 @@ def copy_shipped_files(names: Iterable[str]) -> None:
 
     Raises InvalidInput: a different file exists at a path; then nothing is copied.
     """
-    files = [file for name in names for file in _files(name)]
+    files = [file for name in names for file in _shipped_files(name)]
     for file in files:
         if file.exists() and not filecmp.cmp(shipped_folder() / file, file, shallow=False):
             message = "is not the example's, and is not written over; go to an empty folder"
@@ -266,7 +266,7 @@ def copy_shipped_files(names: Iterable[str]) -> None:
                 shutil.copyfile(shipped_folder() / file, temporary_path)
 
 
-def _files(name: str) -> Iterator[Path]:
+def _shipped_files(name: str) -> Iterator[Path]:
     """Yield a shipped file, or those of a shipped folder."""
     source = shipped_folder() / name
     for file in sorted(source.rglob("*")) if source.is_dir() else [source]:

@@ -39,7 +39,7 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def checksums(paths: Iterable[str | Path], home: Path) -> dict[str, str]:
+def compute_checksums(paths: Iterable[str | Path], home: Path) -> dict[str, str]:
     """Return the SHA-256 of files, and of all files in folders, by their paths below `home`."""
     files: set[Path] = set()
     for path in map(Path, paths):
@@ -123,7 +123,7 @@ def _is_below_folder(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
-def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def job_times_table(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return times/jobs.tsv: job, seconds, largest resident memory in MB.
 
     costs: the benchmark table of each job by its path below times/: ``s`` (seconds) and ``max_rss``
@@ -132,18 +132,18 @@ def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (_job(path), round(float(table["s"].sum()), 2), _memory(table))
+        (_job_name(path), round(float(table["s"].sum()), 2), _largest_memory(table))
         for path, table in costs.items()
     ]
     return pd.DataFrame(rows, columns=["job", "seconds", "memory_mb"])
 
 
-def _job(path: str) -> str:
+def _job_name(path: str) -> str:
     """Return the name of a job from its benchmark file."""
     return " ".join(Path(path).with_suffix("").parts)
 
 
-def _memory(table: pd.DataFrame) -> float | None:
+def _largest_memory(table: pd.DataFrame) -> float | None:
     """Return the largest memory of the jobs, in MB; None if it was not measured.
 
     A "-" for a job without a reading makes the column one of text.
@@ -294,16 +294,16 @@ SLURM_REASONS = {
 }
 
 
-def say_failures(log: str) -> None:
+def print_failures(log: str) -> None:
     """Print a line for each killed job of a run, with advice.
 
     log: Snakemake's log of the run; those of its SLURM jobs lie in ``.snakemake/slurm_logs``.
     """
-    for problem in failures(Path(log), SLURM_LOGS):
+    for problem in find_failures(Path(log), SLURM_LOGS):
         print(problem, file=sys.stderr)
 
 
-def failures(log: Path, slurm: Path) -> Iterator[Problem]:
+def find_failures(log: Path, slurm: Path) -> Iterator[Problem]:
     """Yield a problem for each job that was killed, here or by SLURM."""
     text = _log_tail(log)
     problems = dict.fromkeys(_signal_problems(text))

@@ -13,7 +13,7 @@ from genesig.data.splits.draw import permutation
 from genesig.data.steps.described import with_summaries_applied
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.results.splits import GeneSets
 from genesig.selection.genes.frequency import selection_counts
 from genesig.selection.genes.univariate import statistics
@@ -393,7 +393,7 @@ def enrichment(
     dataset = with_summaries_applied(dataset)
     lists = lists_table(measured, gene_sets, columns_of_lists(dataset, tables))
     if permuted:
-        joined_fits = [joined(part, splits).with_chosen() for part in (observed, permuted)]
+        joined_fits = [join_batches(part, splits).with_chosen() for part in (observed, permuted)]
         lists = stack_rows([lists, permuted_lists_table(measured, gene_sets, *joined_fits)])
     return {
         "enrichment": lists,

@@ -21,7 +21,7 @@ from settings import LINEAR, MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
@@ -69,7 +69,7 @@ def called(seed: int, effect: float) -> dict[str, Array]:
         fits = nested_cross_validation(
             dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR
         )
-        return joined([fits], splits).with_chosen()
+        return join_batches([fits], splits).with_chosen()
 
     lists = permuted_lists_table(
         measured_sets, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}")

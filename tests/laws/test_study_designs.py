@@ -31,7 +31,7 @@ from study_data import CHANCE_ERROR, COLUMNS, class_study, study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError
 from genesig.results import Fits
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
@@ -192,7 +192,7 @@ def join(study: Study, parts: list[AnyFits]) -> AnyFits:
     """Join batches as the rule after them does."""
     splits = study[1]
     if isinstance(parts[0], Fits):
-        return joined(parts, splits)
+        return join_batches(parts, splits)
     return ModelFits.joined(parts, [split.name for split in splits.outer])
 
 

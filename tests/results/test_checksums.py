@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from genesig.cli import main
-from genesig.results.run import checksums, sha256
+from genesig.results.run import compute_checksums, sha256
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (home / name).write_text(name)
     (tmp_path / "e.tsv").write_text("values")
     files = [home / "signature.tsv", home / "report.html", home / "figures"]
-    write(home, results=checksums(files, home), inputs={"e.tsv": sha256("e.tsv")})
+    write(home, results=compute_checksums(files, home), inputs={"e.tsv": sha256("e.tsv")})
     return home
 
 
@@ -74,7 +74,7 @@ def fits(home: Path) -> Path:
         (home / name).write_text(name)
     record = json.loads((home / "run.json").read_text())
     files = [home / "linear", home / "nonlinear", home / "null.npz"]
-    write(home, **record | {"fits": checksums(files, home)})
+    write(home, **record | {"fits": compute_checksums(files, home)})
     return home
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from genesig.cli import main
-from genesig.results.run import CRATE_FILE, checksums, sha256
+from genesig.results.run import CRATE_FILE, compute_checksums, sha256
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "inputs": {"data/e.tsv": "0" * 64},
         "versions": {"genesig": "1.2.3"},
     }
-    results = checksums([home / "signature.tsv", home / "figures"], home)
+    results = compute_checksums([home / "signature.tsv", home / "figures"], home)
     (home / "run.json").write_text(json.dumps(record | {"results": results}))
     return home
 

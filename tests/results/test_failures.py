@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genesig.results.run import failures, say_failures
+from genesig.results.run import find_failures, print_failures
 
 COMMAND = "Command 'set -euo pipefail;  /venv/bin/python /home/x/.snakemake/scripts/tmpd_4b.fit.py'"
 LOCAL = {
@@ -42,7 +42,7 @@ STATES = {
 
 def _failure_messages(folder: Path, log: str) -> list[str]:
     (folder / "2026-11-22T050000.123456.snakemake.log").write_text(log)
-    failures_found = failures(
+    failures_found = find_failures(
         folder / "2026-11-22T050000.123456.snakemake.log", folder / "slurm_logs"
     )
     return [str(problem) for problem in failures_found]
@@ -81,6 +81,6 @@ def test_job_that_reported_its_own_failure_is_not_named_again(
     text = f"{COMMAND} returned non-zero exit status 1.\n"
     assert _failure_messages(tmp_path, text) == []
     assert _failure_messages(tmp_path, f"{COMMAND} returned non-zero exit status 2.\n") == []
-    assert list(failures(tmp_path / "absent.log", tmp_path / "none")) == []
-    say_failures(str(tmp_path / "absent.log"))
+    assert list(find_failures(tmp_path / "absent.log", tmp_path / "none")) == []
+    print_failures(str(tmp_path / "absent.log"))
     assert capsys.readouterr().err == ""

@@ -12,7 +12,7 @@ import pytest
 
 import genesig
 from genesig.results import Dataset, Design
-from genesig.results.run import job_times, run_record
+from genesig.results.run import job_times_table, run_record
 from genesig.selection.genes.export import save_signature, signature_annotated
 
 
@@ -38,7 +38,7 @@ def test_times_of_all_jobs_are_one_table():
         "observed/1of2.tsv": pd.DataFrame({"s": [1.234], "max_rss": ["-"]}),
         "fit_final.tsv": pd.DataFrame({"s": [2.0], "max_rss": [150.5]}),
     }
-    table = job_times(costs)
+    table = job_times_table(costs)
     assert list(table.columns) == ["job", "seconds", "memory_mb"]
     assert list(table["job"]) == ["observed 1of2", "fit_final"]
     assert list(table["seconds"]) == [1.23, 2.0]

@@ -17,7 +17,7 @@ except ModuleNotFoundError as error:
 
 from genesig.errors import InvalidInput
 from genesig.machine import check_memory, check_writable
-from genesig.results.run import say_failures
+from genesig.results.run import print_failures
 
 try:
     check_memory()  # the libraries that common.smk loads would wait for it for ever
@@ -27,4 +27,4 @@ except InvalidInput as problem:
 
 
 onerror:
-    say_failures(*log)
+    print_failures(*log)

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.results import CrossValidation, Dataset, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.selection.assess.added_value import global_test_p
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
@@ -36,7 +36,7 @@ def null_study(
     dataset = observed.dataset
     splits = observed.splits
     fits = observed.fits
-    null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
+    null = join_batches(permuted, splits) if permuted else fits.take(np.arange(0))
     fdr_errors = _fdr_model_errors(dataset, splits, null)
     fits = fits.with_chosen()
     null = null.with_chosen()

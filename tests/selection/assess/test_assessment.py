@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.errors import GenesigError
 from genesig.results import CrossValidation
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.controls import null_study, p_value
@@ -237,9 +237,9 @@ def test_the_band_of_the_curve_is_over_permutations():
 def test_a_missing_or_doubled_split_is_an_error_that_names_it():
     _, splits, observed, _ = make_study(0)
     with pytest.raises(GenesigError, match="1 are missing or there twice: split r1f3 of perm"):
-        joined([observed.take(np.array([0, 1, 3, 4, 5, 6, 7]))], splits)
+        join_batches([observed.take(np.array([0, 1, 3, 4, 5, 6, 7]))], splits)
     with pytest.raises(GenesigError, match="split r1f1 of permutation 0"):
-        joined([observed, observed.take(np.array([0]))], splits)
+        join_batches([observed, observed.take(np.array([0]))], splits)
 
 
 def test_tables_of_splits_and_samples_agree_with_each_other():

@@ -18,7 +18,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.response.decision import DECISION_RULES
 from genesig.results import Dataset, Design, Fits, Splits
-from genesig.results.fits import joined
+from genesig.results.fits import join_batches
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.operating_point import (
     DecisionRule,
@@ -60,7 +60,7 @@ def fitted(dataset: Dataset, splits: Splits, **changes: object) -> tuple[Fits, F
         dataset, splits, half_samples, labels="observed", batch="1of1", folds=MOMENTS, **linear
     )
     final = fit_final_model(dataset, splits, half_samples, folds=MOMENTS, **linear)
-    return joined([observed], splits).with_chosen(), final
+    return join_batches([observed], splits).with_chosen(), final
 
 
 @cache
@@ -314,7 +314,7 @@ def achieved_and_limits(seed: int) -> dict[str, tuple[float, float, float]]:
     observed = nested_cross_validation(
         dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **linear
     )
-    observed = joined([observed], splits).with_chosen()
+    observed = join_batches([observed], splits).with_chosen()
     final = fit_final_model(dataset, splits, folds=MOMENTS, **linear).with_chosen()
     new_X, new_y = class_samples(rng, N_NEW)
     selected, weights = final.chosen_coef(0)
