@@ -51,18 +51,21 @@ def collect_study(dataset: Dataset) -> StudyFacts:
     provenance = dataset.provenance
     y = dataset.plain()
     shown_rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
-    class_masks = None
-    if design.classes is not None:
-        class_masks = [y == code for code in class_codes(design.classes)]
     groups = dataset.groups()
-    unit = np.arange(len(y)) if groups is None else groups
+    counts = None
+    units = None
+    if design.classes is not None:
+        unit_of_sample = np.arange(len(y)) if groups is None else groups
+        class_masks = [y == code for code in class_codes(design.classes)]
+        counts = [int(in_class.sum()) for in_class in class_masks]
+        units = [len(set(unit_of_sample[in_class])) for in_class in class_masks]
     n_indicators = count_indicators(dataset)
     return {
         "label": design.label,
         "task": design.kind,
         "classes": json_value(design.classes),
-        "counts": class_masks and [int(in_class.sum()) for in_class in class_masks],
-        "units": class_masks and [len(set(unit[in_class])) for in_class in class_masks],
+        "counts": counts,
+        "units": units,
         "group": design.group,
         "pair": design.pair,
         "groups": None if groups is None else len(set(groups)),
@@ -154,9 +157,7 @@ def collect_batches(
         "mean": None if classes else [float(y[in_batch].mean()) for in_batch in batch_masks],
         "sd": None if classes else [float(y[in_batch].std()) for in_batch in batch_masks],
         "association": strongest_association(numbers, batches),
-        "wrong_share": _wrong_share_of_batches(
-            held_out["samples"], batch_of_sample, sorted(set(names))
-        ),
+        "wrong_share": _wrong_share_of_batches(held_out["samples"], batch_of_sample, names),
         "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
         "combat_in_figures": "combat"
         in [s["step"] for s in dataset.provenance.get("summaries", [])],

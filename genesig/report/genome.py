@@ -92,6 +92,7 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
     if "stretches" not in tables or not dataset.placed:
         return None
     chromosome_of_gene, positions = dataset.places()
+    # `Dataset.places` gives a gene without a place a chromosome whose name begins with "\0".
     is_placed = np.array([not name.startswith("\0") for name in chromosome_of_gene])
     names = sorted({str(name) for name in chromosome_of_gene[is_placed]}, key=chromosome_order)
     selected = _selected_genes(tables, [dataset.genes[j] for j in np.flatnonzero(is_placed)])
@@ -103,12 +104,22 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
     }
     symbols = dict(zip(dataset.genes, map(str, dataset.var["symbol"]), strict=True))
     stretches = tables["stretches"]
+    places: list[Place] = []
+    for gene, (cv_frequency, size) in list(selected.items())[:MAX_PLACES]:
+        chromosome, position = place_of_gene[gene]
+        places.append(
+            {
+                "gene": gene,
+                "symbol": symbols[gene],
+                "chromosome": chromosome,
+                "position": position,
+                "cv_frequency": cv_frequency,
+                "size": size,
+            }
+        )
     return {
         "chromosomes": [_chromosome(name, positions[chromosome_of_gene == name]) for name in names],
-        "places": [
-            _place(gene, symbols[gene], place_of_gene[gene], row)
-            for gene, row in list(selected.items())[:MAX_PLACES]
-        ],
+        "places": places,
         "total": len(selected),
         "stretches": [_stretch(row) for row in stretches.head(MAX_STRETCHES).to_dict("records")],
         "n_stretches": len(stretches),
@@ -144,20 +155,6 @@ def _selected_genes(
 def _chromosome(name: str, positions: Array) -> Chromosome:
     """Return the record of a chromosome with genes at these positions."""
     return {"name": name, "end": float(positions.max()), "genes": len(positions)}
-
-
-def _place(gene: str, symbol: str, place: tuple[int, float], values: tuple[float, float]) -> Place:
-    """Return the record of a gene, from (chromosome, position) and (cv_frequency, size)."""
-    chromosome, position = place
-    cv_frequency, size = values
-    return {
-        "gene": gene,
-        "symbol": symbol,
-        "chromosome": chromosome,
-        "position": position,
-        "cv_frequency": cv_frequency,
-        "size": size,
-    }
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:

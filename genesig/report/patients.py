@@ -74,7 +74,10 @@ def collect_flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[F
         ("In the files", False, n_samples + n_dropped_samples, n_genes + n_dropped_genes)
     ]
     for (kind, reason), count in exclusions.items():
-        rows.append((reason, True, *((count, None) if kind == "sample" else (None, count))))
+        if kind == "sample":
+            rows.append((reason, True, count, None))
+        else:
+            rows.append((reason, True, None, count))
     rows.append(("Analysed", False, n_samples, n_genes))
     for step in quality_summary["steps"]:
         if step["genes"] < n_genes:

@@ -209,8 +209,9 @@ def _draw(
         if piece == 1:
             return [draw_picture(image) for image in first_images]
         section = section_writers[piece - 2](data, limits)
-        section = section and without_pictures(section, first_names)
-        return section and draw_section(section)
+        if section is not None:
+            section = without_pictures(section, first_names)
+        return None if section is None else draw_section(section)
 
     composite_figure, drawn_images, *sections = share_work(
         work, len(section_writers) + 2, processes

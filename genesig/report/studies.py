@@ -146,8 +146,10 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     value, low, high = record["mean"]
     has_mean = value is not None and low is not None
     has_interval = None not in record["next_study"]
-    lines += [charts.ForestRow("mean", None, (None, None))] * has_mean
-    lines += [charts.ForestRow("a further study", None, (None, None))] * has_interval
+    if has_mean:
+        lines.append(charts.ForestRow("mean", None, (None, None)))
+    if has_interval:
+        lines.append(charts.ForestRow("a further study", None, (None, None)))
     label = f"{record['measure']} (dashed: chance)"
     figure, ax = charts.forest(lines, label, reference_value=chance, small=True)
     for y, study in enumerate(study_rows):
@@ -164,7 +166,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
         ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
     low, high = record["next_study"]
     if low is not None and high is not None:
-        ax.hlines(count + has_mean, low, high, color=INK, lw=5, alpha=0.35)
+        ax.hlines(len(lines) - 1, low, high, color=INK, lw=5, alpha=0.35)
     return figure
 
 

@@ -166,16 +166,11 @@ class Start:
                 reasons="\n".join(f"# {line}" for line in self.reasons),
                 settings=_to_yaml(self.settings, short_lists=True),
             )
+            reasons_text = reasons_text.rstrip("\n") + "\n"
         offered_text = "".join(
             text for key, text in OPTIONAL_SECTIONS.items() if key not in self.settings
         )
-        return (
-            CONFIG_HEAD.format(**needed)
-            + reasons_text.rstrip("\n")
-            + "\n" * bool(reasons_text)
-            + CONFIG_OFFER
-            + offered_text
-        )
+        return CONFIG_HEAD.format(**needed) + reasons_text + CONFIG_OFFER + offered_text
 
     @property
     def lacks_matrix(self) -> bool:

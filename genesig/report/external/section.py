@@ -167,13 +167,11 @@ def _overview_table(data: External) -> Table:
         for key in COHORT_MEASURES
         if any(key in cohort["scores"] for cohort in data["external"])
     ]
+    columns = [Column("Cohort", "name"), Column("Samples", "integer")]
     has_groups = any("groups" in cohort for cohort in data["external"])
-    columns = [
-        Column("Cohort", "name"),
-        Column("Samples", "integer"),
-        *[Column("Groups", "integer", "Independent groups, such as patients")] * has_groups,
-        Column("Seen in training", "integer", "Samples that trained the model"),
-    ]
+    if has_groups:
+        columns.append(Column("Groups", "integer", "Independent groups, such as patients"))
+    columns.append(Column("Seen in training", "integer", "Samples that trained the model"))
     for key in keys:
         columns += [
             Column(_measure_name(key, data["external"][0]), _column_kind(key)),
@@ -181,18 +179,15 @@ def _overview_table(data: External) -> Table:
             Column(CI_TO, _column_kind(key)),
         ]
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT_HELP)]
-    rows = [
-        [
-            cohort["name"],
-            cohort["samples"],
-            *[cohort["groups"]["count"] if "groups" in cohort else cohort["samples"]] * has_groups,
-            cohort["seen_before"],
-            *(value for key in keys for value in value_and_limits(score_of_page(cohort, key))),
-            cohort["absent"],
-            cohort["shift"]["scored"]["median"],
-        ]
-        for cohort in data["external"]
-    ]
+    rows = []
+    for cohort in data["external"]:
+        row: list[Any] = [cohort["name"], cohort["samples"]]
+        if has_groups:
+            row.append(cohort["groups"]["count"] if "groups" in cohort else cohort["samples"])
+        row.append(cohort["seen_before"])
+        for key in keys:
+            row += value_and_limits(score_of_page(cohort, key))
+        rows.append([*row, cohort["absent"], cohort["shift"]["scored"]["median"]])
     caption = "The final model in each cohort, with 95% CI."
     return filled_table("cohorts", caption, columns, rows, len(rows), is_open=True)
 

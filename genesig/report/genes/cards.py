@@ -136,7 +136,7 @@ def measure_upwards(data: Genes, card: Gene) -> Estimate:
     high = score["high"]
     if not measure.is_folded or value is None or value >= measure.middle:
         return score
-    return {
+    return {  # with four digits, as in report_data.json
         "value": round(1 - value, 4),
         "low": None if high is None else round(1 - high, 4),
         "high": None if low is None else round(1 - low, 4),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import matplotlib as mpl
@@ -287,7 +287,7 @@ def _draw_colour_key(ax: Axes, image: Any) -> None:
     key_axes.tick_params(length=1.5, labelsize=6)
 
 
-def _annotation_bars(data: Genes) -> Any:
+def _annotation_bars(data: Genes) -> Iterator[tuple[str, Any]]:
     """Yield (name, colours of the samples) of each bar."""
     heat = data["heat"]
     study = data["study"]

@@ -302,14 +302,15 @@ def draw_brevity(data: Genes) -> Figure:
     lengths = list_lengths(data)
     study_measure = measure(data)
     has_stability = any(length.stability is not None for length in lengths)
+    height, panel_ratios = (4.2, [3, 2]) if has_stability else (2.8, [3])
     figure, axes = new_figure(
         HALF_WIDTH,
-        4.2 if has_stability else 2.8,
-        1 + has_stability,
+        height,
+        len(panel_ratios),
         1,
         sharex=True,
         squeeze=False,
-        height_ratios=[3, 2][: 1 + has_stability],
+        height_ratios=panel_ratios,
     )
     top_axes = axes[0, 0]
     for length in lengths:

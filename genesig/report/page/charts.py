@@ -312,16 +312,20 @@ def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) ->
     """Return a confusion matrix as columns: true class, called class, samples."""
     return transposed(
         ("true", "called", "samples"),
-        [(a, b, counts[i][j]) for i, a in enumerate(classes) for j, b in enumerate(classes)],
+        [
+            (true, called, counts[row][column])
+            for row, true in enumerate(classes)
+            for column, called in enumerate(classes)
+        ],
     )
 
 
 def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
     """Return the description of a confusion matrix for screen readers."""
     return "; ".join(
-        f"true {clean(true)} called {clean(predicted)} {significant(matrix[i][j], 4)}"
-        for i, true in enumerate(classes)
-        for j, predicted in enumerate(classes)
+        f"true {clean(true)} called {clean(called)} {significant(matrix[row][column], 4)}"
+        for row, true in enumerate(classes)
+        for column, called in enumerate(classes)
     )
 
 

@@ -146,7 +146,7 @@ class Measure:
 
     def value(self, error: float | None) -> float | None:
         """Return the balanced accuracy, R² or C of an error: 1 - error."""
-        return None if error is None else round(1 - error, 12)
+        return None if error is None else round(1 - error, 12)  # 1 - 0.9 gives 0.1
 
     def interval(self, row: Any) -> tuple[float | None, float | None]:
         """Return the limits, lower one first, of a row with ``low`` and ``high`` of the error."""

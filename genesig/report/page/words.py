@@ -37,8 +37,10 @@ def counted(number: int, noun: str) -> str:
 
 def genes_and_indicators(genes: int, indicators: int) -> str:
     """Return ``"5 genes and 2 missing-value indicators"``."""
-    parts = [counted(indicators, "missing-value indicator")] if indicators else []
-    return " and ".join([counted(genes, "gene")] * bool(genes or not parts) + parts)
+    if not indicators:
+        return counted(genes, "gene")
+    text = counted(indicators, "missing-value indicator")
+    return f"{counted(genes, 'gene')} and {text}" if genes else text
 
 
 def enumerated(names: Sequence[str]) -> str:
@@ -270,7 +272,7 @@ def short_symbol(text: str) -> str | None:
     """
     if text.endswith(INDICATOR_SUFFIX):
         short = short_symbol(text.removesuffix(INDICATOR_SUFFIX))
-        return short and short + INDICATOR_SUFFIX
+        return None if short is None else short + INDICATOR_SUFFIX
     words = clean(text).split()
     if not words or not _SYMBOL.match(words[0]) or ENSEMBL_ID.fullmatch(words[0]):
         return None

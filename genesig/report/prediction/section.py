@@ -351,6 +351,7 @@ def contribution_bars(sample: HeldOutSample) -> list[tuple[str, float]]:
     bars = list(zip(sample["terms"], sample["contributions"], strict=True))
     other_sum = sample["mean"] - sample["intercept"] - sum(sample["contributions"])
     if sample["other_terms"]:
+        # Without the noise of the subtraction: the numbers have four digits.
         bars.append((counted(sample["other_terms"], "other"), round(other_sum, 6)))
     return [*bars, ("intercept", sample["intercept"])]
 

@@ -223,7 +223,9 @@ def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
 
 def _round_difference(value: float | None, rule: str) -> float | None:
     """Return a value of an RLE rule with two decimals, other values as they are."""
-    return value if value is None or not rule.startswith("rle") else round(value, 2) + 0.0
+    if value is None or not rule.startswith("rle"):
+        return value
+    return round(value, 2) + 0.0  # 0.0 instead of -0.0
 
 
 def _label_kind(data: QualityStudy) -> str:
