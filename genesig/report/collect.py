@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.report import (
-    enrichment,
-    genome,
-    omics,
-    patients,
-    published,
-    sets,
-    studies,
-    survival,
-)
+from genesig.report import enrichment, genome, omics, patients, published, sets, studies, survival
 from genesig.report.answer.collect import (
     collect_answer,
     collect_verdict,
@@ -26,12 +17,7 @@ from genesig.report.answer.collect import (
     stability_warnings,
 )
 from genesig.report.covariates import collect_covariates
-from genesig.report.data import (
-    batch_warnings,
-    collect_batches,
-    collect_study,
-    summarise_splits,
-)
+from genesig.report.data import batch_warnings, collect_batches, collect_study, summarise_splits
 from genesig.report.external.collect import cohort_warnings, collect_external
 from genesig.report.genes.collect import block_warnings, collect_genes
 from genesig.report.nonlinear import collect_nonlinear

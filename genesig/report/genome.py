@@ -104,6 +104,11 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
     }
     symbols = dict(zip(dataset.genes, map(str, dataset.var["symbol"]), strict=True))
     stretches = tables["stretches"]
+    chromosomes: list[Chromosome] = []
+    for name in names:
+        gene_positions = positions[chromosome_of_gene == name]
+        end = float(gene_positions.max())
+        chromosomes.append({"name": name, "end": end, "genes": len(gene_positions)})
     places: list[Place] = []
     for gene, (cv_frequency, size) in list(selected.items())[:MAX_PLACES]:
         chromosome, position = place_of_gene[gene]
@@ -118,7 +123,7 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
             }
         )
     return {
-        "chromosomes": [_chromosome(name, positions[chromosome_of_gene == name]) for name in names],
+        "chromosomes": chromosomes,
         "places": places,
         "total": len(selected),
         "stretches": [_stretch(row) for row in stretches.head(MAX_STRETCHES).to_dict("records")],
@@ -150,11 +155,6 @@ def _selected_genes(
     genes = [gene for gene in dict.fromkeys([*frequency, *size]) if gene in placed_genes]
     rows = {gene: (float(frequency.get(gene, 0.0)), float(size.get(gene, 0.0))) for gene in genes}
     return dict(sorted(rows.items(), key=lambda row: (-row[1][0], -abs(row[1][1]))))
-
-
-def _chromosome(name: str, positions: Array) -> Chromosome:
-    """Return the record of a chromosome with genes at these positions."""
-    return {"name": name, "end": float(positions.max()), "genes": len(positions)}
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:

@@ -22,13 +22,7 @@ from genesig.report.page.style import (
     new_figure,
 )
 from genesig.report.page.svg import Picture, gene_names, name_rows
-from genesig.report.page.tables import (
-    Difference,
-    at_mu,
-    columns_of,
-    packed_table,
-    transposed,
-)
+from genesig.report.page.tables import Difference, at_mu, columns_of, packed_table, transposed
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, counted, decimal, gene_label, percent, shorten
 

@@ -26,14 +26,7 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import (
-    clean,
-    decimal,
-    enumerated,
-    percent,
-    shorten,
-    significant,
-)
+from genesig.report.page.words import clean, decimal, enumerated, percent, shorten, significant
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 

@@ -37,12 +37,7 @@ from genesig.report.operating_point import (
     operating_point_section,
     operating_point_threshold,
 )
-from genesig.report.page.measure import (
-    class_sizes,
-    covariate_names,
-    subject_noun,
-    two_classes,
-)
+from genesig.report.page.measure import class_sizes, covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section, Tile
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture

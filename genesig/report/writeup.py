@@ -13,13 +13,7 @@ from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, table_rows
 from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import (
-    clean,
-    counted,
-    counts_by_kind,
-    percent,
-    scheme_words,
-)
+from genesig.report.page.words import clean, counted, counts_by_kind, percent, scheme_words
 
 
 class Writeup(Study):

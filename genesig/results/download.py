@@ -132,7 +132,9 @@ def download_gzip(url: str, path: Path) -> None:
         error_type = AbsentFile if _is_page(path) else InvalidInput
         part_path_of(path).unlink()
         raise error_type([Problem(url, message)])
-    _finish_download(path, digest)
+    part_path_of(path).replace(path)
+    # as ``sha256sum`` writes it
+    save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
 def _is_page(path: Path) -> bool:
@@ -150,12 +152,6 @@ def _is_gzip(path: Path) -> bool:
     except (OSError, EOFError, zlib.error):
         return False
     return True
-
-
-def _finish_download(path: Path, digest: str) -> None:
-    """Rename a complete download, and write its SHA-256 beside it, as ``sha256sum`` does."""
-    part_path_of(path).replace(path)
-    save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
 def check_download_digest(path: Path) -> None:

@@ -8,12 +8,7 @@ from genesig.data.study.confounding import MIN_WARNED_ASSOCIATION, MIN_WEAK_ASSO
 from genesig.report.answer.sentences import shared_genes
 from genesig.report.page.measure import model_name, permutation_scope
 from genesig.report.page.record import Study
-from genesig.report.page.verdict import (
-    Grade,
-    grade_within_study,
-    interval_and_chance,
-    no_evidence,
-)
+from genesig.report.page.verdict import Grade, grade_within_study, interval_and_chance, no_evidence
 from genesig.report.page.words import clean, counted, decimal, p_value, significant
 
 CHANCE_QUESTION = "Better than chance?"

@@ -11,24 +11,9 @@ from genesig.report.external import figures
 from genesig.report.external.collect import CohortRecord, CohortScore, External
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Facts, Group, Item, Limits, Paragraph, Section
-from genesig.report.page.tables import (
-    CI_FROM,
-    CI_TO,
-    Column,
-    Table,
-    filled_table,
-    value_and_limits,
-)
+from genesig.report.page.tables import CI_FROM, CI_TO, Column, Table, filled_table, value_and_limits
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import (
-    Write,
-    clean,
-    decimal,
-    enumerated,
-    percent,
-    rate,
-    with_limits,
-)
+from genesig.report.page.words import Write, clean, decimal, enumerated, percent, rate, with_limits
 
 # columns of genes.tsv of a cohort
 GENE_COLUMNS = {

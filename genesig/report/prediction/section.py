@@ -16,11 +16,7 @@ from genesig.report.page.charts import (
     confusion_words,
     model_values,
 )
-from genesig.report.page.measure import (
-    EXCLUDED_MODELS,
-    measure,
-    two_classes,
-)
+from genesig.report.page.measure import EXCLUDED_MODELS, measure, two_classes
 from genesig.report.page.record import HeldOutSample, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Picture
@@ -41,13 +37,7 @@ from genesig.report.page.tables import (
     transposed,
 )
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import (
-    counted,
-    decimal,
-    percent,
-    significant,
-    with_limits,
-)
+from genesig.report.page.words import counted, decimal, percent, significant, with_limits
 from genesig.report.prediction import figures
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.controls import FDR_SELECTED

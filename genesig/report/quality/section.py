@@ -193,7 +193,8 @@ def _samples_table(data: QualityStudy, limits: Limits) -> Table:
 def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
     """Return each heading with its values, one per sample."""
     record = data["quality"]
-    label_column = Column(shorten(data["study"]["label"], 30), _label_kind(data))
+    label_format = "text" if data["study"]["classes"] else "signed"
+    label_column = Column(shorten(data["study"]["label"], 30), label_format)
     columns: list[tuple[Column, Sequence[Any]]] = [
         (Column("Sample", "name"), record["samples"]),
         (label_column, [_label_value(data, row) for row in range(len(record["samples"]))]),
@@ -226,11 +227,6 @@ def _round_difference(value: float | None, rule: str) -> float | None:
     if value is None or not rule.startswith("rle"):
         return value
     return round(value, 2) + 0.0  # 0.0 instead of -0.0
-
-
-def _label_kind(data: QualityStudy) -> str:
-    """Return the format of the label column."""
-    return "text" if data["study"]["classes"] else "signed"
 
 
 def _label_value(data: QualityStudy, row: int) -> str | float:
