@@ -181,7 +181,10 @@ def _list_agreement(table: pd.DataFrame) -> ListAgreement:
 
 
 def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
-    """Count paths that ended early, fits that did not converge, and splits without a gene."""
+    """Count paths that ended early, fits that did not converge, and splits without a gene.
+
+    splits: nonlinear_scores.tsv; tolerance: nonlinear.tolerance, the largest duality gap.
+    """
     gap = splits["gap"]
     ended_early = splits["ended_early"].astype(bool)
     reported = splits[~ended_early & splits["message"].notna() & (splits["message"] != "")]

@@ -269,7 +269,7 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
 
 
 def _sample_of_page(sample: JsonObject) -> CohortSample:
-    """Return the record of a row of predictions.tsv."""
+    """Return the record of a row of `predictions` in about.json, which may have a score a class."""
     fields: CohortSample = {
         key: sample[key] for key in ("sample", "given", "label", "predicted", "wrong")
     }  # type: ignore[assignment]

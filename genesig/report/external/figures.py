@@ -108,7 +108,8 @@ def _draw_strip(
     ax: Axes, values: list[float], y: float, class_index: int, *, is_faint: bool
 ) -> Any:
     """Draw the dots of a class and their median; return the y of each dot."""
-    jitter = np.resize(JITTER_PATTERN, len(values)) * (1 if len(values) < 200 else 1.6)
+    spread = 1.0 if len(values) < 200 else 1.6  # more room for many dots
+    jitter = spread * np.resize(JITTER_PATTERN, len(values))
     ax.scatter(
         values,
         y + jitter,
@@ -214,7 +215,7 @@ def draw_shift(cohort: CohortRecord) -> Figure:
         ax.vlines(x, 0, top * 1.04, color=GENESIG_COLOUR, lw=1.1, alpha=0.8)
         if rank < N_LABELLED_GENES:
             name = gene_label(gene["gene"], gene["symbol"], 18)
-            is_right = x > 0.7 * edges[-1] + 0.3 * edges[0]
+            is_right = x > 0.7 * edges[-1] + 0.3 * edges[0]  # the name stands left of its line
             small_label(
                 ax,
                 x,

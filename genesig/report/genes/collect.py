@@ -144,7 +144,7 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
 
 
 def _is_log2(dataset: Dataset) -> bool:
-    """Return whether a step of normalisation gives log2 values."""
+    """Return whether a row-wise step, or a step of `with_summaries_applied`, gives log2 values."""
     steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
     names = {step["step"] if isinstance(step, dict) else str(step) for step in steps}
     return bool(names & LOG2_STEPS)
@@ -259,7 +259,7 @@ def _gene_names(table: pd.DataFrame) -> GeneNames:
     """Return ids and symbols; a gene without a symbol has its id."""
     gene_ids = [str(gene) for gene in table["gene"]]
     symbols = [
-        gene if symbol != symbol else str(symbol)
+        gene if symbol != symbol else str(symbol)  # NaN
         for gene, symbol in zip(gene_ids, table["symbol"], strict=True)
     ]
     return {"genes": gene_ids, "symbols": symbols}

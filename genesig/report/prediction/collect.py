@@ -80,7 +80,9 @@ def collect_error_surface(observed: Fits, final: Fits) -> ErrorSurface:
 def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     """Return the indices of tau and of the row of `ErrorSurface` that a fit chose."""
     tau, lam, mu = (int(index) for index in fits.choice[fit])
-    return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu]))) if several_mu else lam
+    if not several_mu:
+        return tau, lam
+    return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu])))
 
 
 def collect_permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
