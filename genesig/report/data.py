@@ -94,7 +94,9 @@ def _permutation_unit(dataset: Dataset) -> str:
         return "samples"
     y = dataset.plain()
     label_varies = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
-    return "within" if all(label_varies) else "both" if any(label_varies) else "groups"
+    if all(label_varies):
+        return "within"
+    return "both" if any(label_varies) else "groups"
 
 
 def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:

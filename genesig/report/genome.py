@@ -191,8 +191,8 @@ def draw_genome(record: GenomeRecord, frequency_threshold: float) -> Figure:
     for ax in (contribution_axes, frequency_axes):
         _shade_chromosomes(ax, record["chromosomes"], starts)
         ax.set_xlim(-0.01 * width, 1.01 * width)
-    for sign, colour in ((size < 0, NEGATIVE), (size > 0, POSITIVE)):
-        contribution_axes.vlines(x[sign], 0, size[sign], color=colour, lw=1.2)
+    for members, colour in ((size < 0, NEGATIVE), (size > 0, POSITIVE)):
+        contribution_axes.vlines(x[members], 0, size[members], color=colour, lw=1.2)
     names = gene_names(*columns_of(record["places"], "gene", "symbol").values())
     name_points(contribution_axes, x, size, names, GENE)
     name_points(frequency_axes, x, frequency, names, GENE)

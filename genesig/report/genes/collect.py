@@ -483,6 +483,7 @@ def _measure_pairs(
 ) -> tuple[ValueAndInterval, ValueAndInterval]:
     """Return the share of pairs in which the gene is higher, and the mean difference."""
     group = np.asarray(test_units.group)
+    # `units` sorts by group, then by class, so the members of a pair are neighbours.
     second_of_pair = (
         np.flatnonzero((group[1:] == group[:-1]) & (test_units.y[1:] > test_units.y[:-1])) + 1
     )

@@ -298,7 +298,10 @@ def _largest_share(association: AssociatedColumn) -> float:
 def _colour_column(
     associations: Sequence[AssociatedColumn], dataset: Dataset, rows: Sequence[int]
 ) -> ColourColumn | None:
-    """Return the column to colour by beside the label: the batch, else the most associated one."""
+    """Return the column to colour by beside the label: the batch, else the most associated one.
+
+    associations: in `_association_order`.
+    """
     for association in associations:
         if association["role"] != "label":
             return {
