@@ -14,6 +14,7 @@ from study_runs import TRUE, pooled, tables
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
+from genesig.report.collect import round_numbers
 from genesig.report.page.section import Limits
 from genesig.report.studies import collect_studies, left_out_paragraphs, study_sentences
 from genesig.report.studies import studies_section as show
@@ -92,7 +93,7 @@ def test_probe_choice_is_reported_if_studies_had_probes(tables_of_study, measure
         "meta": tables_of_study[1],
         "signature": signature,
     }
-    studies_data = collect_studies(tables, "leave_one_study_out", {})
+    studies_data = round_numbers(collect_studies(tables, "leave_one_study_out", {}), "studies")
     across = {"align": "centre", "probes": "median", "weights": "equal"}
     first_sentence, _ = study_sentences({"studies": studies_data, "config": {"across": across}})
     assert ("the median of its probes" in first_sentence) == is_told
@@ -111,10 +112,13 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
 
 def test_the_first_screen_says_what_the_next_study_may_show(tables_of_study):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
-    studies_data = collect_studies(
-        {"studies": tables_of_study[0], "meta": tables_of_study[1], "signature": signature},
-        "leave_one_study_out",
-        {},
+    report_tables = {
+        "studies": tables_of_study[0],
+        "meta": tables_of_study[1],
+        "signature": signature,
+    }
+    studies_data = round_numbers(
+        collect_studies(report_tables, "leave_one_study_out", {}), "studies"
     )
     (paragraph,) = left_out_paragraphs({"studies": studies_data})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
@@ -155,7 +159,9 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
         "meta": meta,
         "signature": pd.DataFrame({"gene": ["gene10"]}),
     }
-    studies_data = collect_studies(report_tables, "leave_one_study_out", {})
+    studies_data = round_numbers(
+        collect_studies(report_tables, "leave_one_study_out", {}), "studies"
+    )
     assert len(studies_data["genes"]) == 3
     assert studies_data["tested"] == len(dataset.genes)
     section = show({"studies": studies_data, "study": {"task": "several_classes"}}, Limits(5, 20))
@@ -231,7 +237,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
 def test_without_a_single_effect_the_studies_are_shown_alone(tables_of_study):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": tables_of_study[0], "meta": tables_of_study[1][:0], "signature": signature}
-    studies_data = collect_studies(tables, "leave_one_study_out", {})
+    studies_data = round_numbers(collect_studies(tables, "leave_one_study_out", {}), "studies")
     section = show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)

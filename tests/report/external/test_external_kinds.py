@@ -12,7 +12,8 @@ from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
 from genesig.report.answer.sentences import grade_rules
-from genesig.report.external.collect import external as collected
+from genesig.report.collect import round_numbers
+from genesig.report.external.collect import collect_external
 from genesig.report.external.section import (
     cohort_paragraphs,
     external_section,
@@ -44,8 +45,7 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
         "study": {"task": kind, "classes": classes, "label": design.label},
         "answer": {"error": {"value": 0.25}, "cohorts": {"rows": [{}]}},
         "held_out": {"samples": [], "roc": None},
-        "external": collected([about], classes),
-        "not_assessable": [],
+        **round_numbers(collect_external([about], classes)),
     }, about
 
 

@@ -19,7 +19,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.steps.scale import NEVER_LOGGED
 from genesig.data.validate import Examination, check_study
 from genesig.errors import Problem
-from genesig.report.collect import StudyResults, collect
+from genesig.report.collect import StudyResults, collect, round_numbers
 from genesig.report.page.record import evenly_spaced_rows
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import Picture, draw_picture
@@ -45,7 +45,7 @@ def page_data(dataset, samples=(), folds=MOMENTS):
         "pair": design.pair,
     }
     data = {
-        "quality": shown(quality_json, after),
+        "quality": round_numbers(shown(quality_json, after), "quality"),
         "study": study,
         "design": {"scheme": "leave_one_out"},
         "tables": {},

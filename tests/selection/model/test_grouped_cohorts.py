@@ -12,7 +12,8 @@ import pytest
 from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
-from genesig.report.external.collect import external as collected
+from genesig.report.collect import round_numbers
+from genesig.report.external.collect import collect_external
 from genesig.report.external.section import WORDS, external_sentences
 from genesig.report.page.measure import MEASURES, measure
 
@@ -88,7 +89,7 @@ def _page(kind: str, group: str | None) -> dict[str, Any]:
     return {
         "study": {"task": kind, "classes": classes, "label": "state"},
         "answer": {"error": error, "cohorts": rows},
-        "external": collected([about], classes),
+        **round_numbers(collect_external([about], classes)),
     }
 
 
