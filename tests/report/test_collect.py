@@ -16,6 +16,7 @@ from genesig.report.collect import (
     PATIENT_TABLES,
     StudyResults,
     collect,
+    round_numbers,
 )
 from genesig.report.page.record import json_value, rounded
 
@@ -180,3 +181,21 @@ def test_rounding_has_no_nan_and_keeps_the_shape():
         "1": None,
         "a": [1, True],
     }
+
+
+def test_round_numbers_takes_the_digits_of_the_nearest_key():
+    part = {
+        "held_out": {
+            "samples": [{"label": 1 / 3, "scores": np.array([2 / 3, np.nan]), "tested": 2}]
+        },
+        "mu": [1 / 3],
+        "heat": {"z": np.array([[1 / 3]]), "response": [1 / 3], "score": (1 / 3, None)},
+        "sets": {"p": {"value": 1 / 3, "smallest": 1 / 3}},
+    }
+    assert round_numbers(part) == {
+        "held_out": {"samples": [{"label": 1 / 3, "scores": [0.6667, None], "tested": 2}]},
+        "mu": [1 / 3],
+        "heat": {"z": [[0.33]], "response": [0.33333], "score": [0.3333, None]},
+        "sets": {"p": {"value": 0.33333, "smallest": 1 / 3}},
+    }
+    assert round_numbers(part["sets"], "sets") == round_numbers(part)["sets"]
