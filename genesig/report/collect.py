@@ -17,16 +17,14 @@ from genesig.report.answer.collect import (
     stability_warnings,
 )
 from genesig.report.covariates import collect_covariates
-from genesig.report.data import batch_warnings, collect_batches, collect_study, summarise_splits
+from genesig.report.data import batch_warnings, collect_batches, collect_study
 from genesig.report.external.collect import cohort_warnings, collect_external
 from genesig.report.genes.collect import block_warnings, collect_genes
 from genesig.report.nonlinear import collect_nonlinear
 from genesig.report.page.record import PackedTable, json_value, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
-    collect_error_surface,
-    collect_held_out_scores,
-    collect_permutation_errors,
+    collect_prediction,
     grid_warnings,
     solver_warnings,
 )
@@ -232,25 +230,23 @@ def collect(results: StudyResults) -> Report:
     final = results.final
     tables = results.tables
     config = results.run["config"] if results.config is None else results.config
-    held_out = collect_held_out_scores(
-        dataset, splits, observed, final, tables["predictions"], config["normalise"]["folds"]
+    fold_steps = config["normalise"]["folds"]
+    prediction = collect_prediction(
+        dataset, splits, observed, final, tables, results.null, fold_steps
     )
     report: Report = round_numbers(
         {
             "version": VERSION,
             "config": config,
             "run": results.run,
-            "study": collect_study(dataset),
-            "design": summarise_splits(splits),
+            **collect_study(dataset, splits),
             "quality": collect_quality(results.quality_summary, dataset),
             "mu": observed.mu,
-            "surface": collect_error_surface(observed, final),
-            "held_out": held_out,
-            "null": collect_permutation_errors(results.null, tables["controls"]),
+            **prediction,
             **collect_genes(dataset, tables, observed, results.halves, config["controls"]["fdr"]),
             "tables": {},
             **collect_external(results.external, dataset.design.classes),
-            "batch": collect_batches(dataset, splits, held_out, config),
+            "batch": collect_batches(dataset, splits, prediction["held_out"], fold_steps),
             **collect_covariates(dataset, observed, final, tables["controls"]),
             "nonlinear": collect_nonlinear(tables, config.get("nonlinear")),
             "sets": sets.collect_sets(tables),

@@ -23,7 +23,6 @@ from genesig.report.page.record import (
     Study,
     StudyFacts,
     evenly_spaced_rows,
-    json_value,
 )
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
@@ -45,7 +44,12 @@ MAX_EXCLUDED_NAMES = 30
 MIN_BATCHES = 5  # of fewer batches left out in turn the interval, by t, is very wide
 
 
-def collect_study(dataset: Dataset) -> StudyFacts:
+def collect_study(dataset: Dataset, splits: Splits) -> dict[str, Any]:
+    """Return the keys `study` and `design` of the report."""
+    return {"study": _collect_facts(dataset), "design": _summarise_splits(splits)}
+
+
+def _collect_facts(dataset: Dataset) -> StudyFacts:
     """Return the facts of the study, with the reasons of exclusions."""
     design = dataset.design
     provenance = dataset.provenance
@@ -63,7 +67,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
     return {
         "label": design.label,
         "task": design.kind,
-        "classes": json_value(design.classes),
+        "classes": None if design.classes is None else list(design.classes),
         "counts": counts,
         "units": units,
         "group": design.group,
@@ -74,8 +78,8 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "genes": len(dataset.genes) - n_indicators,
         "indicators": n_indicators,
         "missing": int(np.isnan(dataset.X).sum()),
-        "inputs": json_value(provenance.get("inputs", {})),
-        "steps": json_value(provenance.get("steps", [])),
+        "inputs": provenance.get("inputs", {}),
+        "steps": provenance.get("steps", []),
         "dropped": _exclusions_by_reason(provenance.get("dropped", [])),
         "response": {
             "name": [dataset.samples[row] for row in shown_rows],
@@ -111,7 +115,7 @@ def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:
     ]
 
 
-def summarise_splits(splits: Splits) -> SplitSummary:
+def _summarise_splits(splits: Splits) -> SplitSummary:
     """Return the numbers and sizes of splits and halves."""
     train = [len(split.train) for split in splits.outer]
     test = [len(split.test) for split in splits.outer]
@@ -130,9 +134,12 @@ def summarise_splits(splits: Splits) -> SplitSummary:
 
 
 def collect_batches(
-    dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
+    dataset: Dataset, splits: Splits, held_out: HeldOut, fold_steps: Sequence[Mapping[str, Any]]
 ) -> Batch | None:
-    """Return the record of the batches; None if the study names no batch column."""
+    """Return the record of the batches; None if the study names no batch column.
+
+    fold_steps: normalise.folds of the config.
+    """
     batches = dataset.batches()
     column = dataset.design.batch
     if batches is None or column is None:
@@ -160,7 +167,7 @@ def collect_batches(
         "sd": None if classes else [float(y[in_batch].std()) for in_batch in batch_masks],
         "association": strongest_association(numbers, batches),
         "wrong_share": _wrong_share_of_batches(held_out["samples"], batch_of_sample, names),
-        "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
+        "combat": "combat" in [step["step"] for step in fold_steps],
         "combat_in_figures": "combat"
         in [s["step"] for s in dataset.provenance.get("summaries", [])],
         "held_out": sum(len(split.test) for split in splits.outer),

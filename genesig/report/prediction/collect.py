@@ -58,7 +58,35 @@ class Prediction(Study):
     surface: ErrorSurface
 
 
-def collect_error_surface(observed: Fits, final: Fits) -> ErrorSurface:
+def collect_prediction(
+    dataset: Dataset,
+    splits: Splits,
+    observed: Fits,
+    final: Fits,
+    tables: Mapping[str, pd.DataFrame],
+    null: Mapping[str, Any],
+    fold_steps: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the keys `surface`, `held_out` and `null` of the report.
+
+    null: as in `StudyResults`. fold_steps: normalise.folds of the config.
+    """
+    held_out = with_contributions(
+        _held_out_scores(dataset, tables["predictions"]),
+        dataset,
+        held_out_contributions(dataset, splits, observed, fold_steps),
+    )
+    shrinkage = final.with_chosen().shrinkage  # None unless the model gives probabilities
+    if shrinkage is not None:
+        held_out["shrinkage"] = shrinkage[0]
+    return {
+        "surface": _error_surface(observed, final),
+        "held_out": held_out,
+        "null": _permutation_errors(null, tables["controls"]),
+    }
+
+
+def _error_surface(observed: Fits, final: Fits) -> ErrorSurface:
     """Return the mean validation error over tau and mu (or lam), and the chosen points."""
     grid = observed.grid
     several_mu = len(grid.searched) > 1
@@ -85,7 +113,7 @@ def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu])))
 
 
-def collect_permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
+def _permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
     """Return the errors of the permutations with their chosen lists, and the observed one."""
     errors = np.asarray(null["error"], dtype=float)
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
@@ -93,29 +121,6 @@ def collect_permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) 
         "errors": errors[np.isfinite(errors[:, -1]), -1].tolist() if errors.size else [],
         "observed": float(chosen_rows["error"].iloc[0]) if len(chosen_rows) else None,
     }
-
-
-def collect_held_out_scores(
-    dataset: Dataset,
-    splits: Splits,
-    observed: Fits,
-    final: Fits,
-    predictions: pd.DataFrame,
-    fold_steps: list[dict[str, Any]],
-) -> HeldOut:
-    """Return the held-out scores of the chosen lists, and the contributions of genes to them.
-
-    fold_steps: normalise.folds of the config.
-    """
-    held_out = with_contributions(
-        _held_out_scores(dataset, predictions),
-        dataset,
-        held_out_contributions(dataset, splits, observed, fold_steps),
-    )
-    shrinkage = final.with_chosen().shrinkage  # None unless the model gives probabilities
-    if shrinkage is not None:
-        held_out["shrinkage"] = shrinkage[0]
-    return held_out
 
 
 def _held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
