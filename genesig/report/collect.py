@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ from genesig.report.data import batch_warnings, collect_batches, collect_study
 from genesig.report.external.collect import cohort_warnings, collect_external
 from genesig.report.genes.collect import block_warnings, collect_genes
 from genesig.report.nonlinear import collect_nonlinear
-from genesig.report.page.record import PackedTable, json_value, rounded
+from genesig.report.page.record import PackedTable, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
     collect_prediction,
@@ -284,13 +285,17 @@ def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
         }
     if path in DECIMALS:
         return np.round(value, DECIMALS[path]).tolist()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):
         if digits and all(number is None or isinstance(number, float) for number in value):
             return rounded(value, digits)
         return [round_numbers(inner, path, digits) for inner in value]
-    return rounded(value, digits) if digits and isinstance(value, float) else json_value(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return rounded(value, digits) if digits else value
+    return value if value is None or isinstance(value, bool | int) else str(value)
 
 
 def _warnings(report: Report, results: StudyResults) -> list[str]:
@@ -325,4 +330,4 @@ def _json_column(values: pd.Series[Any]) -> list[Any]:
     """Return the values of a column in types of JSON, numbers rounded."""
     if values.dtype.kind == "f":
         return list(rounded(values.to_numpy(), TABLE_DIGITS))
-    return [json_value(value) for value in values.astype(object).where(values.notna(), None)]
+    return [round_numbers(value) for value in values.astype(object).where(values.notna(), None)]

@@ -18,7 +18,7 @@ from genesig.report.collect import (
     collect,
     round_numbers,
 )
-from genesig.report.page.record import json_value, rounded
+from genesig.report.page.record import rounded
 
 COLLECTED_STUDIES = {
     "classes": Study(),
@@ -177,7 +177,7 @@ def test_rounding_keeps_the_significant_digits(value):
 def test_rounding_has_no_nan_and_keeps_the_shape():
     assert rounded([[1.0, np.nan], [np.inf, 2.0]], 3) == [[1.0, None], [None, 2.0]]
     assert rounded(np.zeros((0, 3)), 3) == []
-    assert json_value({1: np.float64("nan"), "a": (np.int64(1), np.bool_(True))}) == {
+    assert round_numbers({1: np.float64("nan"), "a": (np.int64(1), np.bool_(True))}) == {
         "1": None,
         "a": [1, True],
     }

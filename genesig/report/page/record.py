@@ -44,21 +44,6 @@ def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
     return [_nested(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def json_value(value: Any) -> Any:
-    """Return a value in the types of JSON: dict with str keys, list, number, str; None for NaN."""
-    if isinstance(value, Mapping):
-        return {str(key): json_value(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | np.ndarray):
-        return [json_value(inner) for inner in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return None if value is None else str(value)
-
-
 MAX_PLOTTED_SAMPLES = 1000  # of more samples, the page shows some, evenly spaced
 
 
