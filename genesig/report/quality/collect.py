@@ -181,7 +181,7 @@ class QualityStudy(Study):
 MAX_COLUMNS = 30  # columns of the sample table in the figure of associations
 MIN_COLUMN_SHARE = 0.25  # share of a component, less chance, from which a column may dominate it
 MIN_LEAD_OVER_LABEL = 0.1  # by how much this share must exceed the share of the label
-MAX_ADJUSTED_P = 0.05  # of a dominant column
+MAX_ADJUSTED_P = 0.05  # q below which a column counts as associated with a component
 
 
 def collect_quality(quality_json: Mapping[str, Any], dataset: Dataset) -> QualityRecord:

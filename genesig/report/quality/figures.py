@@ -36,6 +36,7 @@ from genesig.report.page.style import (
 from genesig.report.page.svg import name_columns, name_points
 from genesig.report.page.words import percent, shorten
 from genesig.report.quality.collect import (
+    MAX_ADJUSTED_P,
     AssociatedColumn,
     Band,
     ColourColumn,
@@ -359,7 +360,7 @@ def draw_associations(data: QualityStudy) -> Figure:
     image = ax.imshow(share, cmap=SHARE_COLOURS, vmin=0, vmax=1, aspect="auto")
     for row, association in enumerate(rows):
         for component in range(count):
-            if association["q"][component] < 0.05:
+            if association["q"][component] < MAX_ADJUSTED_P:
                 ax.add_patch(
                     Rectangle(
                         (component - 0.47, row - 0.43),
