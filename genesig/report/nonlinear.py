@@ -120,7 +120,7 @@ def collect_nonlinear(
         "n_selected": len(tables["nonlinear"]),
         "agreement": _list_agreement(tables["nonlinear_agreement"]),
         "difference": _difference_to_linear(tables["nonlinear_difference"]),
-        "explained_by_none": splits["explained_by_none"].quantile([0, 0.5, 1]).tolist(),
+        "explained_by_none": [*splits["explained_by_none"].quantile([0, 0.5, 1])],
         "fit_problems": _fit_problems(splits, float(config["tolerance"])),
         **_dependence_curves(tables["nonlinear_curves"]),
     }
