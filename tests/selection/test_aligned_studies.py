@@ -17,6 +17,7 @@ from genesig.data.steps.alignment import ALIGNMENT_CANDIDATES, best_alignment
 from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import alignments_of
 from genesig.errors import InvalidInput
+from genesig.report.collect import round_numbers
 from genesig.report.studies import collect_studies, study_sentences
 from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
@@ -228,4 +229,5 @@ def collected(errors):
     meta = pd.DataFrame({"gene": ["g"], "p_value": [0.1], "q_value": [0.1], "effect": [1.0]})
     provenance = {"errors_of_alignments": errors}
     tables = {"studies": table, "meta": meta, "signature": meta[["gene"]]}
-    return collect_studies(tables, "leave_one_study_out", provenance)["alignments"]
+    record = collect_studies(tables, "leave_one_study_out", provenance)
+    return round_numbers(record, "studies")["alignments"]
