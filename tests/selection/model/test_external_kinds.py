@@ -13,7 +13,8 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_s
 
 from genesig.data.files.readers import read_matrix
 from genesig.data.study.settings import CohortSettings
-from genesig.report.external.collect import external
+from genesig.report.collect import round_numbers
+from genesig.report.external.collect import collect_external
 from genesig.selection.assess.several import calibration_slope
 from genesig.selection.assess.survival import harrell
 from genesig.selection.model.external import score_cohort
@@ -55,7 +56,7 @@ def test_survival_is_measured_as_it_is_while_held_out() -> None:
     table, _ = predict(fitted("survival")[1], read_matrix("other.tsv"), "o", missing=0.1, mu=None)
     assert measured.loc["risk_expected", "value"] == pytest.approx(1 - table["survival"].mean())
     assert measured.loc["log_rank_p", "value"] < 0.05
-    (cohort,) = external([cohort_result.about], None)
+    (cohort,) = round_numbers(collect_external([cohort_result.about], None))["external"]
     groups = cohort_result.tables["predictions"]["predicted"].value_counts()
     assert {c["group"]: c["at_risk"][0] for c in cohort["curves"]} == groups.to_dict()
     assert cohort["events"] == y["event"].sum()
@@ -81,7 +82,7 @@ def test_each_of_several_classes_is_measured() -> None:
     assert measured.loc["balanced_error", "value"] == pytest.approx(error)
     areas = [roc_auc_score(table["label"] == c, table[f"score of {c}"]) for c in classes]
     assert measured.loc["auc", "value"] == pytest.approx(np.mean(areas))
-    (cohort,) = external([cohort_result.about], classes)
+    (cohort,) = round_numbers(collect_external([cohort_result.about], classes))["external"]
     expected = confusion_matrix(table["label"], table["predicted"], labels=classes)
     assert cohort["confusion"] == expected.tolist()
     for c in classes:
