@@ -190,7 +190,7 @@ def _share_of_correct_calls(
     shares = [1 - (sample["wrong"] or 0) / sample["tested"] for sample in samples]
     share = sum(shares) / len(samples)
     low, high = wilson(share, units)
-    return {
+    return {  # rounded here: the AUC in the same list has the digits of controls.tsv
         "name": name,
         "value": rounded(share, 5),
         "low": rounded(low, 5),
