@@ -18,7 +18,7 @@ from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
 from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
-    check_kind_settings,
+    check_kind_of_table,
     count_label_classes,
     describe_not_offered,
     examine_config,
@@ -206,7 +206,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             check_column(column, "splits.column", columns_of_table, index_name, file, problems)
         if not _has_errors(inputs.problems):
             problems += check_design(inputs.sheet, config, file)
-            problems += check_kind_settings(config, inputs.sheet.design.kind, source)
+            problems += check_kind_of_table(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
             problems += check_decision(config["decision"], inputs.sheet.design, source)
             problems += check_patient_columns(inputs.sheet, file)

@@ -53,7 +53,7 @@ def _collect_facts(dataset: Dataset) -> StudyFacts:
     """Return the facts of the study, with the reasons of exclusions."""
     design = dataset.design
     provenance = dataset.provenance
-    y = dataset.plain()
+    y = dataset.label_values()
     shown_rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
     groups = dataset.groups()
     counts = None
@@ -96,7 +96,7 @@ def _permutation_unit(dataset: Dataset) -> str:
     groups = dataset.groups()
     if groups is None:
         return "samples"
-    y = dataset.plain()
+    y = dataset.label_values()
     label_varies = [np.ptp(y[groups == group]) > 0 for group in set(groups)]
     if all(label_varies):
         return "within"
@@ -144,12 +144,12 @@ def collect_batches(
     column = dataset.design.batch
     if batches is None or column is None:
         return None
-    y = dataset.plain()
+    y = dataset.label_values()
     classes = dataset.design.classes
     names = sorted(set(batches))
     batch_masks = [batches == name for name in names]
     batch_of_sample = dict(zip(dataset.samples, batches, strict=True))
-    numbers = dataset.kind.number(dataset.response()).reshape(len(batches), -1)
+    numbers = dataset.kind.to_numbers(dataset.response()).reshape(len(batches), -1)
     n_uncorrected = [
         _count_uncorrected(split.train, split.test, batch_of_sample) for split in splits.outer
     ]

@@ -31,8 +31,8 @@ class Response:
     # return the label of each sample as tables show it, (n,) str
     label_cells: Callable[[pd.DataFrame, Design], Array]
     # return the label's own numbers, (n,) float: the values of a gene that equals the label
-    plain: Callable[[Array], Array]
-    number: Callable[[Array], Array]
+    label_values: Callable[[Array], Array]
+    to_numbers: Callable[[Array], Array]
     """Return a number for each sample, to be compared with a gene or a batch, (n,).
 
     For more than two classes a column for each class, (n, T), 1 in the class and -1 outside.
@@ -202,8 +202,8 @@ RESPONSES: dict[str, Response] = {
     "classification": Response(
         read=_read_two_classes,
         label_cells=label_words,
-        plain=lambda y: y,
-        number=lambda y: y,
+        label_values=lambda y: y,
+        to_numbers=lambda y: y,
         strata=lambda y, parts: (y > 0).astype(np.int64),
         required_samples=_samples_of_two_classes,
         training_fault=_fault_of_two_classes,
@@ -212,8 +212,8 @@ RESPONSES: dict[str, Response] = {
     SEVERAL_CLASSES: Response(
         read=_read_several_classes,
         label_cells=label_words,
-        plain=lambda y: y,
-        number=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
+        label_values=lambda y: y,
+        to_numbers=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
         strata=lambda y, parts: y.astype(np.int64),
         required_samples=_samples_of_several_classes,
         training_fault=_fault_of_several_classes,
@@ -224,8 +224,8 @@ RESPONSES: dict[str, Response] = {
     "regression": Response(
         read=_read_numbers,
         label_cells=label_words,
-        plain=lambda y: y,
-        number=lambda y: y,
+        label_values=lambda y: y,
+        to_numbers=lambda y: y,
         strata=_strata_of_numbers,
         required_samples=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
         training_fault=_fault_of_numbers,
@@ -234,8 +234,8 @@ RESPONSES: dict[str, Response] = {
     "survival": Response(
         read=_read_times,
         label_cells=_show_times,
-        plain=lambda y: np.asarray(y["time"]),
-        number=martingale,
+        label_values=lambda y: np.asarray(y["time"]),
+        to_numbers=martingale,
         strata=lambda y, parts: y["event"].astype(np.int64),
         required_samples=lambda y, classes: {"the event": y["event"]},
         training_fault=_fault_of_times,

@@ -70,9 +70,9 @@ class Dataset:
         """Return y, (n,), in the coding of its kind: ±1 for two classes, numbers for regression."""
         return self.kind.read(self.obs, self.design)
 
-    def plain(self) -> Array:
+    def label_values(self) -> Array:
         """Return the label as one number a sample, (n,) float: class code, number, or time."""
-        return self.kind.plain(self.response())
+        return self.kind.label_values(self.response())
 
     def groups(self) -> Array | None:
         """Return the group name of each sample, or None if the study has no groups."""

@@ -79,8 +79,8 @@ def test_a_permutation_exchanges_whole_responses(kind):
 def test_response_has_one_number_per_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
-    number = dataset.kind.number(y)
-    plain = dataset.kind.plain(y)
+    number = dataset.kind.to_numbers(y)
+    plain = dataset.kind.label_values(y)
     assert plain.shape == (40,)
     assert number.shape == ((40, 3) if kind == "several_classes" else (40,))
     assert np.isfinite(number).all()

@@ -72,7 +72,7 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
     not independent.
     """
     kind = RESPONSES[design.kind]
-    response_number = kind.number(kind.read(obs, design))
+    response_number = kind.to_numbers(kind.read(obs, design))
     members = (
         _members(response_number) if design.classes is not None else np.empty((0, len(obs)), bool)
     )
@@ -103,7 +103,7 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
 
 
 def _members(response_number: Array) -> Array:
-    """Return the mask of the samples of each class, (T, n), from ``Response.number``."""
+    """Return the mask of the samples of each class, (T, n), from ``Response.to_numbers``."""
     return np.asarray(
         response_number.T > 0
         if response_number.ndim > 1

@@ -113,7 +113,7 @@ def count_label_classes(raw: Config) -> int | None:
     return len(set(cells_of(table, label))) or None
 
 
-def check_kind_settings(config: Config, kind: str, source: str) -> list[Problem]:
+def check_kind_of_table(config: Config, kind: str, source: str) -> list[Problem]:
     """Return the settings that do not fit the kind of outcome that the sample table shows.
 
     ``data.task: classification`` becomes the kind "several classes" with more than two labels.
@@ -488,27 +488,31 @@ def _key_place(source: str, key_path: list[Any]) -> str:
 def parameter_table(schema: SchemaNode) -> str:
     """Return Markdown: one table for each section of the config, one for each step."""
     properties = schema["properties"]
-    section_keys = {key: _section_keys(node) for key, node in properties.items()}
-    single_settings = {key: node for key, node in properties.items() if section_keys[key] is None}
-    parts = [_rows_of_section("", "", single_settings, schema)]
-    parts += [
-        _rows_of_section(f"`{key}`", properties[key]["description"], nodes, schema, f"{key}.")
-        for key, nodes in section_keys.items()
-        if nodes is not None
+    nodes_of_section = {key: _setting_nodes(node) for key, node in properties.items()}
+    single_settings = {
+        key: node for key, node in properties.items() if nodes_of_section[key] is None
+    }
+    tables = [_rows_of_section("", "", single_settings, schema)]
+    tables += [
+        _rows_of_section(
+            f"`{key}`", properties[key]["description"], setting_nodes, schema, f"{key}."
+        )
+        for key, setting_nodes in nodes_of_section.items()
+        if setting_nodes is not None
     ]
     steps = {key: node for key, node in schema["$defs"].items() if key != "step"}
-    parts += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
-    return "\n\n".join(parts) + "\n"
+    tables += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
+    return "\n\n".join(tables) + "\n"
 
 
-def _section_keys(node: SchemaNode) -> SchemaNode | None:
+def _setting_nodes(node: SchemaNode) -> SchemaNode | None:
     """Return the schema nodes of the keys of a section, or of each item of a list of sections."""
     section: SchemaNode = node.get("items", node)
     return section.get("properties") if section.get("type") == "object" else None
 
 
 def _rows_of_section(
-    title: str, meaning: str, nodes: SchemaNode, schema: SchemaNode, prefix: str = ""
+    title: str, meaning: str, setting_nodes: SchemaNode, schema: SchemaNode, prefix: str = ""
 ) -> str:
     """Return the Markdown table of a section, with its heading."""
     heading = f"## {title}\n\n{meaning}\n\n" if title else ""
@@ -516,7 +520,7 @@ def _rows_of_section(
         f"| `{prefix}{key}` | {_default_cell(node)} | "
         f"{_table_cell(describe_expected(node, schema))} "
         f"| {_table_cell(node['description'])} |"
-        for key, node in nodes.items()
+        for key, node in setting_nodes.items()
     ]
     return heading + "\n".join(
         ["| key | default | value | meaning |", "| --- | --- | --- | --- |", *rows]

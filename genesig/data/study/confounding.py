@@ -55,8 +55,8 @@ def measure_association(
         return "one value" if distinct_values else "no value"
     if not is_quantity and len(distinct_values) == len(values):
         return "a value of its own for each sample"
-    levels = 2 if is_quantity else len(distinct_values)
-    if len(values) - levels < _MIN_RESIDUAL_DF:
+    n_levels = 2 if is_quantity else len(distinct_values)
+    if len(values) - n_levels < _MIN_RESIDUAL_DF:
         return "too few samples for its values"
     centred_scores = scores[valued_rows] - scores[valued_rows].mean(axis=0)
     share = (
@@ -64,7 +64,7 @@ def measure_association(
         if is_quantity
         else _eta2(centred_scores, values, distinct_values)
     )
-    return _test_association("number" if is_quantity else "classes", share, levels, len(values))
+    return _test_association("number" if is_quantity else "classes", share, n_levels, len(values))
 
 
 def holds_quantities(column: Sequence[str]) -> bool:
@@ -108,9 +108,9 @@ def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) ->
     residual_df = n_samples - n_levels
     with np.errstate(divide="ignore", invalid="ignore"):
         F = (share / (n_levels - 1)) / ((1 - share) / residual_df)
-    adjusted = np.maximum(1 - (1 - share) * (n_samples - 1) / residual_df, 0)
+    adjusted_share = np.maximum(1 - (1 - share) * (n_samples - 1) / residual_df, 0)
     return Association(
-        kind, n_levels, n_samples, share, adjusted, fdtrc(n_levels - 1, residual_df, F)
+        kind, n_levels, n_samples, share, adjusted_share, fdtrc(n_levels - 1, residual_df, F)
     )
 
 
@@ -243,8 +243,8 @@ def check_combat_covariates(
 
 def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
     """Return the response as numbers (n, 1), or an indicator of each of several classes."""
-    kind = RESPONSES[design.kind]
-    y = kind.number(kind.read(obs, design))
+    response_kind = RESPONSES[design.kind]
+    y = response_kind.to_numbers(response_kind.read(obs, design))
     return y.reshape(len(y), -1)
 
 

@@ -32,7 +32,7 @@ from genesig.results.splits import (
 JOB_SECONDS = 1.0  # seconds in which any job imports its modules and reads its inputs
 SNAKEMAKE_SECONDS = 5.0  # seconds of Snakemake itself
 
-LOOK_SECONDS_PER_VALUE = 5e-7
+READ_SECONDS_PER_VALUE = 5e-7
 """Seconds of the largest job that only looks at the matrix; all such jobs take 2.5 times that."""
 
 FIT_SECONDS = 0.01  # seconds of one outer training set, besides those of its paths
@@ -190,7 +190,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         ),
         "fit_subsamples": _single_job(subsample_seconds, many_fits_mb),
         "baselines": _single_job(baseline_seconds, BASELINES_MB + BASELINE_MATRICES * matrix_mb),
-        "others": _look_cost(size, matrix_mb),
+        "others": _other_jobs_cost(size, matrix_mb),
     }
     if n_modules := config["quality"]["modules"]:
         costs["modules"] = _single_job(
@@ -220,9 +220,9 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     return costs
 
 
-def _look_cost(size: Size, matrix_mb: float) -> Cost:
+def _other_jobs_cost(size: Size, matrix_mb: float) -> Cost:
     """Return the cost of all jobs that only look at the matrix (`matrix_mb` MB) or at results."""
-    job_seconds = LOOK_SECONDS_PER_VALUE * size.samples * size.genes
+    job_seconds = READ_SECONDS_PER_VALUE * size.samples * size.genes
     job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
     return Cost(
         JOB_SECONDS + job_seconds, job_mb, 15 * JOB_SECONDS + SNAKEMAKE_SECONDS + 2.5 * job_seconds

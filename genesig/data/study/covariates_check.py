@@ -140,20 +140,22 @@ def add_covariates(
     obs = sheet.obs
     design = sheet.design
     weights = settings.weights
-    kind = RESPONSES[design.kind]
-    response = kind.number(kind.read(obs, design))
+    response_kind = RESPONSES[design.kind]
+    response = response_kind.to_numbers(response_kind.read(obs, design))
     columns_of_table = list(obs.columns)
     index_name = str(obs.index.name)
     for name in settings.covariates:
         check_column(name, "data.covariates", columns_of_table, index_name, file, problems)
     # `check_covariate_settings` yields the faults of columns with two roles.
     usable = set(columns_of_table) - {design.label, design.group, design.pair}
-    columns = [obs[name] for name in settings.covariates if name in usable]
-    covariates = _shape_covariates(columns, settings)
+    cell_columns = [obs[name] for name in settings.covariates if name in usable]
+    covariates = _shape_covariates(cell_columns, settings)
     for covariate in covariates:
         problems += _respelling_warnings(covariate, obs, file)
-    spelt = {covariate.column: covariate.spelt(obs[covariate.column]) for covariate in covariates}
-    obs = obs.assign(**spelt)
+    spelt_cells = {
+        covariate.column: covariate.spelt(obs[covariate.column]) for covariate in covariates
+    }
+    obs = obs.assign(**spelt_cells)
     faults = [
         fault
         for covariate in covariates
@@ -343,10 +345,10 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
 
 def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
     """Yield a warning for words of a covariate whose weight is infinite in some training set."""
-    kind = RESPONSES[sheet.design.kind]
+    response_kind = RESPONSES[sheet.design.kind]
     design = sheet.design
     all_splits = [*splits.outer, splits.final]
-    y = kind.read(sheet.obs, design)
+    y = response_kind.read(sheet.obs, design)
     training_masks = [sheet.obs.index.isin(split.train) for split in all_splits]
     for covariate in design.covariates:
         cells = sheet.obs[covariate.column].to_numpy(dtype=object)
@@ -354,12 +356,13 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterat
             has_word = cells == word
             word_masks = [has_word & is_training for is_training in training_masks]
             n_infinite = sum(
-                bool(split.any()) and kind.has_infinite_weight(y[split]) for split in word_masks
+                bool(split.any()) and response_kind.has_infinite_weight(y[split])
+                for split in word_masks
             )
             if n_infinite:
                 message = (
                     f"data.covariates: '{word}' has {counted(int(has_word.sum()), 'sample')} and "
-                    f"{kind.describe_counts(y[has_word], design.classes)}; in {n_infinite} of "
+                    f"{response_kind.describe_counts(y[has_word], design.classes)}; in {n_infinite} of "
                     f"{counted(len(word_masks), 'training set')} its weight has no finite value, "
                     "and a small ridge holds the covariates there: give its samples another "
                     "word, leave them out, or leave their cells blank and set "
@@ -370,13 +373,13 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterat
 
 def _zero_weight_faults(sheet: Sheet, splits: Splits, column_location: str) -> Iterator[Problem]:
     """Yield a problem for training sets with too few samples of positive weight."""
-    kind = RESPONSES[sheet.design.kind]
+    response_kind = RESPONSES[sheet.design.kind]
     design = sheet.design
-    response = kind.read(sheet.obs, design)
+    response = response_kind.read(sheet.obs, design)
     sample_names = sheet.obs.index
     has_weight = sheet.obs[design.weights].astype(float).to_numpy() > 0
     training_faults = [
-        kind.training_fault(
+        response_kind.training_fault(
             response[has_weight & sample_names.isin(split.train) & ~sample_names.isin(fold)],
             design.classes,
         )
@@ -461,11 +464,11 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
     if not sample_weights.any():
         yield Problem(column_location, "data.weights: every weight is 0; some must be above")
         return
-    kind = RESPONSES[sheet.design.kind]
+    response_kind = RESPONSES[sheet.design.kind]
     classes = sheet.design.classes
-    response = kind.read(sheet.obs, sheet.design)
-    if kind.training_fault(response, classes) is None and (
-        weight_fault := kind.training_fault(response[sample_weights > 0], classes)
+    response = response_kind.read(sheet.obs, sheet.design)
+    if response_kind.training_fault(response, classes) is None and (
+        weight_fault := response_kind.training_fault(response[sample_weights > 0], classes)
     ):
         yield Problem(
             column_location, f"data.weights: the samples with a weight above 0 {weight_fault}"

@@ -369,7 +369,7 @@ def _read_symbols(
         problems += check_symbols(
             {gene: symbols[gene] for gene in genes if gene in symbols}, annotation
         )
-        _check_annotation(annotation, str(table.index.name), symbols, genes, problems)
+        _check_genes_without_row(annotation, str(table.index.name), symbols, genes, problems)
     return symbols
 
 
@@ -382,7 +382,7 @@ def _symbols_of_probes(genes: list[str], symbol_of_set: dict[str, str]) -> dict[
     }
 
 
-def _check_annotation(
+def _check_genes_without_row(
     annotation: str,
     index_name: str,
     symbols: dict[str, str],

@@ -477,11 +477,11 @@ def check_omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             )
     if linear.get("penalty") == "fused":
         yield "data.omics", "weighs genes; linear.penalty: fused has no such weights, take l1"
-    for place, steps in config["normalise"].items():
-        for number, step in enumerate(steps, 1):
+    for section, steps in config["normalise"].items():
+        for item_number, step in enumerate(steps, 1):
             if step["step"] in MIXING_STEPS:
                 message = (
                     f"'{step['step']}' holds all values of a sample against each other, and "
                     "omics have scales of their own; normalise each before they are joined"
                 )
-                yield f"normalise.{place}, item {number}", message
+                yield f"normalise.{section}, item {item_number}", message

@@ -307,17 +307,17 @@ def check_blank_times(
     outcome_without_times = lacking_times(table, time, event, counted_word)
     if outcome_without_times is None:
         return
-    outcome = "with the event" if outcome_without_times.with_event else "without the event"
+    outcome_text = "with the event" if outcome_without_times.with_event else "without the event"
     message = (
         f"no time for {outcome_without_times.n_blank} of the "
-        f"{counted(outcome_without_times.n_samples, 'sample')} {outcome} "
+        f"{counted(outcome_without_times.n_samples, 'sample')} {outcome_text} "
         f"(column '{event}'), who would all be left out; "
     )
-    second = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
-    label = flow_yaml({"label": {"time": [time, second], "event": event}})
+    second_column = outcome_without_times.columns[0] if outcome_without_times.columns else "COLUMN"
+    label = flow_yaml({"label": {"time": [time, second_column], "event": event}})
     label = label[1:-1]  # without the outer braces
     if outcome_without_times.columns:
-        message += f"'{second}' has their times: write {label}"
+        message += f"'{second_column}' has their times: write {label}"
     else:
         message += f"add the times of their last follow-up as a COLUMN, and write {label}"
     yield Problem(f"{file}, column '{time}'", message, "error", "times_of_one_outcome", "label")
@@ -423,7 +423,7 @@ def find_unlabelled_samples(
         )
         message += association_text and f"; {association_text}"
         if words_are_classes and len(blank_words) == 1 and first_word.strip():
-            message += _class_advice(
+            message += _word_as_class_advice(
                 first_word.strip(), len(blank_rows) / len(cells), cells, is_blank
             )
         if is_error:
@@ -437,7 +437,7 @@ def find_unlabelled_samples(
     return dict.fromkeys(blank_samples, f"no label in column '{label}'")
 
 
-def _class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array) -> str:
+def _word_as_class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array) -> str:
     """Return the setting that takes a word for a class; '' unless it is null or frequent.
 
     word: word of the labels that count as blank. share: its share of the samples.

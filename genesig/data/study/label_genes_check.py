@@ -48,7 +48,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
     response_kind = RESPONSES[design.kind]
     has_several_classes = len(design.classes or ()) > 2
     # (n, T) indicators of several classes, otherwise (n,)
-    to_numbers = response_kind.number if has_several_classes else response_kind.plain
+    to_numbers = response_kind.to_numbers if has_several_classes else response_kind.label_values
     response = to_numbers(response_kind.read(sheet.obs, design))
     gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
     max_p = MAX_FALSE_WARNINGS / 2 / max(1, len(expression.genes))

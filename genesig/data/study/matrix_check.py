@@ -355,7 +355,7 @@ def _without_constant_genes(
             "whole matrix?"
         )
         problems.append(Problem(file, message, "warning"))
-    _check_offset(X[:, ~constant], range_of_gene[~constant], file, problems)
+    _check_relative_ranges(X[:, ~constant], range_of_gene[~constant], file, problems)
     _check_copied_samples(X, [matrix.rows[row] for row in rows], file, problems)
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
     columns = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
@@ -363,7 +363,9 @@ def _without_constant_genes(
     return Expression(np.ascontiguousarray(X[:, columns]), genes, dropped, matrix.has_counts)
 
 
-def _check_offset(X: Array, range_of_gene: Array, file: str, problems: list[Problem]) -> None:
+def _check_relative_ranges(
+    X: Array, range_of_gene: Array, file: str, problems: list[Problem]
+) -> None:
     """Warn of genes that vary so little, relative to their size, that rounding blurs them."""
     n_flat = int((range_of_gene < MIN_RELATIVE_RANGE * np.fmax.reduce(np.abs(X), axis=0)).sum())
     if n_flat:

@@ -201,8 +201,10 @@ def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -
     """
     if any(float(cell) % 1 for cell in rows_of_unit):
         return True
-    kind = RESPONSES[sheet.design.kind]
-    response = np.asarray(kind.plain(kind.read(sheet.obs, sheet.design)), float)
+    response_kind = RESPONSES[sheet.design.kind]
+    response = np.asarray(
+        response_kind.label_values(response_kind.read(sheet.obs, sheet.design)), float
+    )
     if response.ndim > 1:
         response = response.argmax(axis=1)
     mean_responses = [

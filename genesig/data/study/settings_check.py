@@ -82,19 +82,19 @@ def _step_section_faults(config: Config) -> SettingFaults:
 
     Steps of the kind "sample" look at one sample at a time; all others learn from samples.
     """
-    for number, step in enumerate(config["normalise"]["samples"], 1):
+    for item_number, step in enumerate(config["normalise"]["samples"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             yield (
-                f"normalise.samples, item {number}",
+                f"normalise.samples, item {item_number}",
                 f"'{step['step']}' learns from several "
                 "samples, so before the splits it would see the test samples; move it to "
                 "normalise.folds",
             )
-    for number, step in enumerate(config["normalise"]["folds"], 1):
+    for item_number, step in enumerate(config["normalise"]["folds"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
             break  # after a learned step, a row-wise one has nowhere else to go
         yield (
-            f"normalise.folds, item {number}",
+            f"normalise.folds, item {item_number}",
             f"'{step['step']}' looks at one sample at a "
             "time and needs no training samples; move it to normalise.samples",
         )
@@ -103,13 +103,13 @@ def _step_section_faults(config: Config) -> SettingFaults:
 def _step_order_faults(config: Config) -> SettingFaults:
     """Yield centring and scaling steps that are not last."""
     names = [step["step"] for step in config["normalise"]["folds"]]
-    for number, name in enumerate(names, 1):
+    for item_number, name in enumerate(names, 1):
         later_steps = [
-            later_name for later_name in names[number:] if later_name not in MOMENT_STEPS
+            later_name for later_name in names[item_number:] if later_name not in MOMENT_STEPS
         ]
         if name in MOMENT_STEPS and later_steps:
             yield (
-                f"normalise.folds, item {number}",
+                f"normalise.folds, item {item_number}",
                 f"'{name}' stands before '{later_steps[-1]}'; centre and unit_variance come last",
             )
 
@@ -117,12 +117,12 @@ def _step_order_faults(config: Config) -> SettingFaults:
 def _count_step_faults(config: Config) -> SettingFaults:
     """Yield count steps that do not come first, or that several studies cannot have."""
     samples = config["normalise"]["samples"]
-    for number, step in enumerate(config["normalise"]["folds"], 1):
+    for item_number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] not in LEARNED_DEPTH_STEPS:
             continue
-        setting = f"normalise.folds, item {number}"
+        setting = f"normalise.folds, item {item_number}"
         name = step["step"]
-        if number > 1 or samples:
+        if item_number > 1 or samples:
             first_step = (samples or config["normalise"]["folds"])[0]["step"]
             yield (
                 setting,
@@ -179,14 +179,14 @@ def _missing_value_faults(config: Config) -> SettingFaults:
             "values too small to be measured"
         )
         yield "data.missing", message
-    for number, name in enumerate(fold_steps[1:], 2):
+    for item_number, name in enumerate(fold_steps[1:], 2):
         if name in IMPUTATION_STEPS and fold_steps[0] in IMPUTATION_STEPS:
             message = f"'{name}' has nothing to do after '{fold_steps[0]}'; keep one of them"
-            yield f"normalise.folds, item {number}", message
-    for number, name in enumerate(sample_steps, 1):
+            yield f"normalise.folds, item {item_number}", message
+    for item_number, name in enumerate(sample_steps, 1):
         if name not in ("log2", ZEROS, MISSING_INDICATORS):
             yield (
-                f"normalise.samples, item {number}",
+                f"normalise.samples, item {item_number}",
                 f"'{name}' needs every value of a sample; "
                 "with data.missing only log2 and zeros_as_missing may stand in "
                 "normalise.samples",
@@ -247,10 +247,10 @@ def _mu_faults(config: Config) -> SettingFaults:
     linear = config["linear"]
     mu = config["linear"]["mu"]
     chosen_mu = config["signature"]["mu"]
-    for number, (previous, value) in enumerate(pairwise(mu), 2):
+    for item_number, (previous, value) in enumerate(pairwise(mu), 2):
         if value <= previous:
             message = f"{value:g} follows {previous:g}; mu must grow: {sorted(mu)}"
-            yield f"linear.mu, item {number}", message
+            yield f"linear.mu, item {item_number}", message
             break
     is_stable = linear["list"] == "stable"
     if chosen_mu is not None and (is_stable or chosen_mu not in mu):
@@ -306,10 +306,10 @@ def _batch_faults(config: Config) -> SettingFaults:
     requirement = "needs data.batch, the column that says which samples were processed together"
     if leaves_out_batches and batch is None:
         yield "splits.scheme", f"'leave_one_batch_out' {requirement}"
-    for number, step in enumerate(config["normalise"]["folds"], 1):
+    for item_number, step in enumerate(config["normalise"]["folds"], 1):
         if step["step"] != "combat":
             continue
-        setting = f"normalise.folds, item {number}"
+        setting = f"normalise.folds, item {item_number}"
         if batch is None:
             yield setting, f"'combat' {requirement}"
         for name in sorted({*label, batch} & set(step["covariates"])):
@@ -413,39 +413,48 @@ def _permutation_warnings(config: Config) -> SettingFaults:
 def _cohort_faults(config: Config) -> SettingFaults:
     """Yield the faults of external cohorts: names used twice, settings that have no effect."""
     names = [cohort["name"] for cohort in config["external"]]
-    for number, cohort in enumerate(config["external"], 1):
-        setting = f"external, item {number}"
+    for item_number, cohort in enumerate(config["external"], 1):
+        item_setting = f"external, item {item_number}"
         # Folders on some disks do not tell upper from lower case.
-        if cohort["name"].lower() in [name.lower() for name in names[: number - 1]]:
+        if cohort["name"].lower() in [name.lower() for name in names[: item_number - 1]]:
             yield (
-                f"{setting}, name",
+                f"{item_setting}, name",
                 f"'{cohort['name']}' is already taken; each needs its own folder",
             )
-        yield from _cohort_label_faults(cohort, setting, config["data"]["task"])
+        yield from _cohort_label_faults(cohort, item_setting, config["data"]["task"])
         for message in unquoted_word_faults(cohort["covariate_words"]):
-            yield f"{setting}, covariate_words", message
+            yield f"{item_setting}, covariate_words", message
         if cohort["batch"] is not None and not cohort["combat"]:
-            yield f"{setting}, batch", "is used by combat only; set combat: true or take it away"
+            yield (
+                f"{item_setting}, batch",
+                "is used by combat only; set combat: true or take it away",
+            )
         if cohort["symbol"] is not None and cohort["annotation"] is None:
             yield (
-                f"{setting}, symbol",
+                f"{item_setting}, symbol",
                 "names a column of the gene table; set annotation to its file",
             )
 
 
-def _cohort_label_faults(cohort: Config, setting: str, task: str) -> SettingFaults:
+def _cohort_label_faults(cohort: Config, item_setting: str, task: str) -> SettingFaults:
     """Yield label settings of a cohort that do not fit the kind of outcome."""
     rules = LABEL_RULES[task]
     if cohort["classes"] and not rules.has_classes:
-        yield f"{setting}, classes", "is for classification; take it away"
+        yield f"{item_setting}, classes", "is for classification; take it away"
     if cohort["event"] is not None and not rules.label_columns:
-        yield f"{setting}, event", "is for survival; take it away"
+        yield f"{item_setting}, event", "is for survival; take it away"
     label_has_columns = isinstance(cohort["label"], dict)
     if label_has_columns and not rules.label_columns:
-        yield f"{setting}, label", f"names columns of time and event; for {task} name one column"
+        yield (
+            f"{item_setting}, label",
+            f"names columns of time and event; for {task} name one column",
+        )
     elif cohort["label"] is not None and rules.label_columns and not label_has_columns:
         columns = ", ".join(f"{key}: COLUMN" for key in rules.label_columns)
-        yield f"{setting}, label", f"{task} needs columns of its own; write label: {{{columns}}}"
+        yield (
+            f"{item_setting}, label",
+            f"{task} needs columns of its own; write label: {{{columns}}}",
+        )
 
 
 def _gene_group_warnings(config: Config) -> SettingFaults:

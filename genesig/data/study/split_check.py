@@ -121,9 +121,9 @@ def _count_units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
     Requirements are named as in ``Response.required_samples``, ``"class 'case'"``.
     """
     design = sheet.design
-    kind = RESPONSES[sheet.design.kind]
+    response_kind = RESPONSES[sheet.design.kind]
     unit_of_sample = obs.index.to_series() if design.group is None else obs[design.group]
-    required_rows = kind.required_samples(kind.read(obs, design), design.classes)
+    required_rows = response_kind.required_samples(response_kind.read(obs, design), design.classes)
     return {
         requirement: int(unit_of_sample[rows].nunique())
         for requirement, rows in required_rows.items()
@@ -194,18 +194,20 @@ def _check_pairs(sheet: Sheet, file: str) -> Iterator[Problem]:
 
 def _check_groups(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a problem if samples of one group have different responses."""
-    kind = RESPONSES[sheet.design.kind]
+    response_kind = RESPONSES[sheet.design.kind]
     group = str(sheet.design.group)
-    label_cells = kind.label_cells(sheet.obs, sheet.design)
+    label_cells = response_kind.label_cells(sheet.obs, sheet.design)
     labels_of_group = (
         sheet.obs.assign(shown=label_cells).groupby(group, sort=False)["shown"].unique()
     )
     labels_of_faulty_group = {
-        str(name): list(words) for name, words in labels_of_group.items() if len(words) > 1
+        str(name): list(label_texts)
+        for name, label_texts in labels_of_group.items()
+        if len(label_texts) > 1
     }
-    for name, words in list(labels_of_faulty_group.items())[:1]:
+    for name, label_texts in list(labels_of_faulty_group.items())[:1]:
         message = (
-            f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
+            f"data.group: '{name}' has {listing(label_texts)}; the samples of one group must have one "
             f"response{further_text(len(labels_of_faulty_group) - 1, 'group')}"
         )
         yield Problem(f"{file}, column '{group}'", message)

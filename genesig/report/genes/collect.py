@@ -109,7 +109,7 @@ def gene_effects(dataset: Dataset) -> Array:
             return np.asarray(np.ptp(class_means, axis=0))
         negative_mean, positive_mean = class_means
         return np.asarray(positive_mean - negative_mean)
-    response = dataset.kind.number(test_units.y)
+    response = dataset.kind.to_numbers(test_units.y)
     response = response - response.mean()
     covariance = (test_units.X - test_units.X.mean(axis=0)).T @ response / len(response)
     return np.asarray(covariance / max(float(response.std()), 1e-300))
@@ -245,7 +245,7 @@ def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFra
     return {
         **_gene_names(shown_genes.iloc[gene_order]),
         "samples": [dataset.samples[row] for row in sample_rows],
-        "response": dataset.plain()[sample_rows].tolist(),
+        "response": dataset.label_values()[sample_rows].tolist(),
         "batches": None if batches is None else [str(batches[row]) for row in sample_rows],
         "score": [means.get(dataset.samples[row], np.nan) for row in sample_rows],
         "gene_tree": gene_tree,

@@ -130,7 +130,7 @@ def _held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     if classes is not None and len(classes) > 2:
         return _held_out_of_several_classes(dataset, table, classes)
     # ±1 of two classes, else the number, of survival the time
-    response_of_sample = dict(zip(dataset.samples, dataset.plain().tolist(), strict=True))
+    response_of_sample = dict(zip(dataset.samples, dataset.label_values().tolist(), strict=True))
     has_classes = classes is not None
     score_estimates_outcome = MEASURES[dataset.design.kind].fitted
     label_of_sample: dict[str, Any] = response_of_sample

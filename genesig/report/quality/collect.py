@@ -202,7 +202,7 @@ def collect_quality(quality_json: Mapping[str, Any], dataset: Dataset) -> Qualit
         "kind": quality_json["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
         "total": len(dataset.samples),
-        "response": dataset.plain()[rows].tolist(),
+        "response": dataset.label_values()[rows].tolist(),
         "batches": None
         if quality_json["batch"] is None
         else _column_texts(dataset, quality_json["batch"], rows),
@@ -239,7 +239,7 @@ def _sample_order(quality_json: Mapping[str, Any], dataset: Dataset) -> list[int
     if quality_json["batch"] is not None:
         names = dataset.obs[quality_json["batch"]].astype(str).to_numpy(dtype=object)
         batch = np.unique(names, return_inverse=True)[1]
-    order: list[int] = np.lexsort((dataset.plain(), batch)).tolist()
+    order: list[int] = np.lexsort((dataset.label_values(), batch)).tolist()
     shown_rows = {
         order[position] for position in evenly_spaced_rows(len(order), MAX_PLOTTED_SAMPLES)
     }

@@ -230,7 +230,7 @@ def _align_studies(
         exchange_matrix = exchange_residuals(identity, matrix_permutation)
     names = [
         alignments.best(
-            dataset.kind.number(training_set.y[training_set.train]),
+            dataset.kind.to_numbers(training_set.y[training_set.train]),
             training_set.train,
             exchange_matrix,
         )

@@ -14,7 +14,7 @@ from small_study import SAMPLES, Study
 
 from genesig.data.files.config_text import merge_configs
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.study.config_check import check_kind_settings
+from genesig.data.study.config_check import check_kind_of_table
 from genesig.data.validate import Examination, examine, study_config
 
 SCHEMA = load_schema()
@@ -177,12 +177,12 @@ def test_a_series_that_has_just_come_is_decided_by_its_labels(tmp_path, monkeypa
     raw = {"geo": "GSE1", "label": "diagnosis"}
     early = study_config(dict(raw), SCHEMA)
     assert early["nonlinear"]["enabled"]
-    messages = [p.message for p in check_kind_settings(early, "several_classes", "c.yaml")]
+    messages = [p.message for p in check_kind_of_table(early, "several_classes", "c.yaml")]
     assert messages[0].startswith(
         "is for two classes; choose two by data.classes, or set false; if the"
     )
     assert "run the same command again" in messages[0]
     early["samples"] = matrix.replace("data/geo", "mine")
-    (plain, *_) = check_kind_settings(early, "several_classes", "c.yaml")
+    (plain, *_) = check_kind_of_table(early, "several_classes", "c.yaml")
     assert plain.message == "is for two classes; choose two by data.classes, or set false"
-    assert check_kind_settings(early, "classification", "c.yaml") == []
+    assert check_kind_of_table(early, "classification", "c.yaml") == []

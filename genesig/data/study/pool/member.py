@@ -67,7 +67,7 @@ def collapse_to_genes(
     """
     if gene_table is None:
         return X, tuple(probes)
-    symbols = _read_symbols(gene_table, symbol, problems)
+    symbols = _read_first_symbols(gene_table, symbol, problems)
     if symbols is None:
         return None
     named_columns = [column for column, probe in enumerate(probes) if probe in symbols]
@@ -87,7 +87,7 @@ def collapse_to_genes(
     )
 
 
-def _read_symbols(
+def _read_first_symbols(
     annotation: str, symbol: str | None, problems: list[Problem]
 ) -> dict[str, str] | None:
     """Return the symbol of each probe of a gene table; None after a problem.
@@ -204,7 +204,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         file_table, not_measured = without_absent(
             file_table, matrix, table_file, matrix_file, problems
         )
-    table = _translate_responses(file_table, table_file, item, settings, problems)
+    table = _translate_response(file_table, table_file, item, settings, problems)
     if table is None or matrix is None:
         return None
     labelled_samples = [str(name) for name in table.index[_has_response(table, settings)]]
@@ -231,9 +231,9 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     if expression is None:
         return None
     X = _apply_item_steps(expression.X, item, problems)
-    rule = settings.probes
+    collapse_rule = settings.probes
     collapsed = collapse_to_genes(
-        X, expression.genes, item["annotation"], item["symbol"], rule, problems
+        X, expression.genes, item["annotation"], item["symbol"], collapse_rule, problems
     )
     if collapsed is None:
         return None
@@ -270,7 +270,7 @@ def _response_columns(item: Config, settings: StudySettings) -> Sequence[str]:
     return settings.outcome.columns if item["label"] is None else label_columns(item["label"])
 
 
-def _translate_responses(
+def _translate_response(
     file_table: TextTable,
     table_file: str,
     item: Config,
@@ -282,8 +282,10 @@ def _translate_responses(
     `item` is the entry of the study in the setting ``studies``. None after an error: it is in
     `problems`, or `check_study_settings` yields it (a label of another number of columns).
     """
-    times = settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
-    table = join_times(file_table.cells, times)
+    time_column_names = (
+        settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
+    )
+    table = join_times(file_table.cells, time_column_names)
     item_columns = _response_columns(item, settings)
     table_columns = list(map(str, table.columns))
     for column in item_columns:
