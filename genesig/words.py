@@ -111,27 +111,47 @@ def flow_yaml(value: Mapping[str, Any]) -> str:
     return str(text).strip()
 
 
-def number_fault(text: str) -> str:
-    """Return why a text is no finite number."""
+def number_fault_kind(text: str) -> str:
+    """Return the kind of reason why a text is no finite number: "comma" for "1,5"."""
     if not text.strip():
-        return "is blank"
+        return "blank"
     if THOUSANDS_BY_COMMA.fullmatch(text):
-        readings = f"{text.replace(',', '.', 1)} or " if text.count(",") == 1 else ""
-        readings += text.replace(",", "")
-        return f"is '{text}', with a decimal comma or one of thousands; write {readings}"
+        return "ambiguous comma"
     if "," in text and is_number(text.replace(",", ".")):
-        return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
-    if plain_number := without_thousands(text):
-        comma = " and a decimal comma" if re.search(r",\d+$", text.strip()) else ""
-        return f"is '{text}', with signs of thousands{comma}; write {plain_number}"
+        return "comma"
+    if without_thousands(text):
+        return "thousands and comma" if re.search(r",\d+$", text.strip()) else "thousands"
     if is_missing(text):
-        return f"is missing ('{text}')"
+        return "missing"
     if NUMBER.fullmatch(text):
-        return f"is {text.strip()}, larger than any measurement"
+        return "large"
     if BEYOND_LIMIT.fullmatch(text.strip()):
-        return f"is '{text}', beyond a limit of detection"
-    infinite = text.strip().lower().lstrip("+-").startswith("inf")
-    return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
+        return "limit"
+    return "infinite" if text.strip().lower().lstrip("+-").startswith("inf") else "word"
+
+
+def number_fault(text: str) -> str:
+    """Return why a text is no finite number, to follow its place: "is 'high', not a number"."""
+    kind = number_fault_kind(text)
+    plain_number = without_thousands(text)
+    readings = f"{text.replace(',', '.', 1)} or " if text.count(",") == 1 else ""
+    readings += text.replace(",", "")
+    return {
+        "blank": "is blank",
+        "ambiguous comma": (
+            f"is '{text}', with a decimal comma or one of thousands; write {readings}"
+        ),
+        "comma": f"is '{text}', with a decimal comma; write {text.replace(',', '.')}",
+        "thousands": f"is '{text}', with signs of thousands; write {plain_number}",
+        "thousands and comma": (
+            f"is '{text}', with signs of thousands and a decimal comma; write {plain_number}"
+        ),
+        "missing": f"is missing ('{text}')",
+        "large": f"is {text.strip()}, larger than any measurement",
+        "limit": f"is '{text}', beyond a limit of detection",
+        "infinite": f"is infinite ('{text}')",
+        "word": f"is '{text}', not a number",
+    }[kind]
 
 
 def without_thousands(text: str) -> str:

@@ -33,6 +33,8 @@ from genesig.words import counted
 def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | None:
     """Return the kind of outcome that a config asks for (a key of `LABEL_RULES`), else None.
 
+    Without ``data.task`` a label of several columns asks for survival, any other for classes.
+
     raw: the config as it was written, possibly with faults.
     n_label_classes: number of classes in the sample table, if it is known.
     """
@@ -41,6 +43,7 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
     task = data.get("task")
     if task is None:
         label_has_columns = isinstance(label, dict)
+        # the first such kind: "classification" for a label of one column
         task = next(
             kind
             for kind, rules in LABEL_RULES.items()
@@ -57,8 +60,8 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
 def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
     """Return the defaults of a config that depend on its kind of outcome (`requested_kind`).
 
-    They apply to settings that the config leaves out. Two label columns ask for survival.
-    Analyses that are not offered with covariates or sample weights are switched off.
+    They apply to settings that the config leaves out. Analyses that are not offered with covariates
+    or sample weights are switched off.
     """
     kind = requested_kind(raw, n_label_classes)
     data = _section(raw, "data")
@@ -68,7 +71,7 @@ def defaults_of_kind(raw: Config, n_label_classes: int | None = None) -> Config:
     if raw.get("studies"):
         for section, settings in _study_defaults(raw).items():
             defaults[section] = {**defaults.get(section, {}), **settings}
-        data = {**defaults["data"], **data}
+        data = {**defaults["data"], **data}  # equal weights of studies are sample weights, too
     if data.get("covariates") or data.get("weights"):
         defaults["nonlinear"] = {"enabled": False}
     return defaults
@@ -114,9 +117,9 @@ def count_label_classes(raw: Config) -> int | None:
 
 
 def check_kind_of_table(config: Config, kind: str, source: str) -> list[Problem]:
-    """Return the settings that do not fit the kind of outcome that the sample table shows.
+    """Return problems of settings that do not fit `kind`, the outcome that the sample table shows.
 
-    ``data.task: classification`` becomes the kind "several classes" with more than two labels.
+    It differs from ``data.task: classification`` if there are more than two labels.
     """
     if kind == config["data"]["task"]:
         return []
@@ -138,7 +141,7 @@ def describe_not_offered(kind: str, data: Config) -> str:
     kind: a key of `LABEL_RULES`.
     data: the section ``data`` of the config.
     """
-    if "nonlinear" in LABEL_RULES[kind].defaults:
+    if "nonlinear" in LABEL_RULES[kind].defaults:  # that default switches it off
         message = f"for {kind.replace('_', ' ')}"
     elif data.get("covariates"):
         message = "with covariates"
@@ -166,7 +169,7 @@ MIN_EXPONENT_NUMBER = 1e15  # whole numbers from this on are written with an exp
 RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
 RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
 """Old names of settings and of their values, which get an error with the new name."""
-SchemaNode = dict[str, Any]
+SchemaNode = dict[str, Any]  # part of the JSON schema that describes one value of the config
 KeyFaults = Iterator[tuple[list[Any], str]]  # key path and message of each fault
 
 
@@ -196,10 +199,14 @@ def resolve_config(
 def examine_config(
     raw: dict[str, Any], schema: SchemaNode, source: str, n_label_classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the config with defaults and the problems; faulty keys have their defaults."""
+    """Return the config with defaults and the problems; faulty keys have their defaults.
+
+    Parameters are those of `resolve_config`.
+    """
     if exceeds_config_size(raw, config_children):
         raise input_error(source, TOO_LARGE)
     defaults = defaults_of_kind(raw, n_label_classes)
+    # A section whose lines are all commented out is null, and would hide these defaults.
     written_settings = {
         key: value for key, value in raw.items() if value is not None or key not in defaults
     }
@@ -276,12 +283,12 @@ def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
                 size = f" {min_items} to {max_items}"
         different = " different" if node.get("uniqueItems") else ""
         return f"a list of{size}{different} values, each {items}"
-    if type_name == "object":
+    if type_name == "object":  # a step, a section, or words as keys
         if "step" in node["properties"]:
             return "a step such as {step: log2}"
         return "a section" if node["properties"] else "pairs of words"
     return {
-        "string": str(node.get("x-words", "text")),
+        "string": str(node.get("x-words", "text")),  # "a column", "a file": a key of this schema
         "integer": "a whole number",
         "number": "a number",
         "boolean": "true or false",
@@ -302,7 +309,7 @@ def _step_definition(value: Any, schema: SchemaNode) -> SchemaNode | None:
 
 
 def step_names(schema: SchemaNode) -> list[str]:
-    """Return the names of the normalisation steps."""
+    """Return the names of the normalisation steps; ``$defs.step`` is the choice among them."""
     return [name for name in schema["$defs"] if name != "step"]
 
 
@@ -385,7 +392,7 @@ def _unknown_key_faults(
 ) -> KeyFaults:
     """Yield each unknown key with the nearest known one, of the same section or of another."""
     section_keys = {key: key_text([*key_path, key]) for key in node["properties"]}
-    # Reversed, so that of two sections with one key the first counts.
+    # Keys of all sections. Reversed, so that of two sections with one key the first counts.
     elsewhere = {
         key: f"{section}.{key}"
         for section, section_node in reversed(schema["properties"].items())
@@ -394,10 +401,8 @@ def _unknown_key_faults(
     for key in map(str, value):  # YAML keys may be numbers
         if key in section_keys:
             continue
-        suggestions = [
-            new_name for new_name in [RENAMED_KEYS.get(key_text([*key_path, key]))] if new_name
-        ]
-        suggestions += [elsewhere[key]] if key in elsewhere else []
+        new_names = (RENAMED_KEYS.get(key_text([*key_path, key])), elsewhere.get(key))
+        suggestions = [name for name in new_names if name is not None]
         suggestions += [
             candidates[word]
             for candidates in (section_keys, elsewhere)
@@ -414,7 +419,7 @@ def _unknown_key_faults(
 def _missing_key_faults(value: SchemaNode, node: SchemaNode, key_path: list[Any]) -> KeyFaults:
     """Yield each key that the schema requires and the config lacks."""
     for key in node["required"]:
-        # A faulty accession would have named both files: that it is faulty is said by itself.
+        # An accession (`geo`) names both files; if it is faulty, that fault alone is reported.
         if key not in value and not (value.get("geo") and key in ("expression", "samples")):
             meaning = node["properties"][key].get("description", "write it as {step: log2}")
             yield [*key_path, key], f"the key '{key}' is missing: {meaning}"
@@ -461,12 +466,12 @@ def _yaml_number(text: str) -> str:
 
 def _value_text(value: Any) -> str:
     """Return a value of the config as a message shows it, with at most 80 characters."""
-    text = (
-        {None: "nothing (null)", True: "true", False: "false"}.get(value)
-        if value is None or isinstance(value, bool)
-        else None
-    )
-    text = text or (f"the text '{value}'" if isinstance(value, str) else str(value))
+    if value is None:
+        text = "nothing (null)"
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    else:
+        text = f"the text '{value}'" if isinstance(value, str) else str(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -486,7 +491,7 @@ def _key_place(source: str, key_path: list[Any]) -> str:
 
 
 def parameter_table(schema: SchemaNode) -> str:
-    """Return Markdown: one table for each section of the config, one for each step."""
+    """Return Markdown: a table for each section of the config, and a table of all steps."""
     properties = schema["properties"]
     nodes_of_section = {key: _setting_nodes(node) for key, node in properties.items()}
     single_settings = {
@@ -506,7 +511,10 @@ def parameter_table(schema: SchemaNode) -> str:
 
 
 def _setting_nodes(node: SchemaNode) -> SchemaNode | None:
-    """Return the schema nodes of the keys of a section, or of each item of a list of sections."""
+    """Return the schema node of each setting of a section, or of the items of a list of sections.
+
+    None for a single setting.
+    """
     section: SchemaNode = node.get("items", node)
     return section.get("properties") if section.get("type") == "object" else None
 
@@ -514,7 +522,10 @@ def _setting_nodes(node: SchemaNode) -> SchemaNode | None:
 def _rows_of_section(
     title: str, meaning: str, setting_nodes: SchemaNode, schema: SchemaNode, prefix: str = ""
 ) -> str:
-    """Return the Markdown table of a section, with its heading."""
+    """Return the Markdown table of a section, with its heading unless `title` is ''.
+
+    prefix: section before the keys, ``"linear."``.
+    """
     heading = f"## {title}\n\n{meaning}\n\n" if title else ""
     rows = [
         f"| `{prefix}{key}` | {_default_cell(node)} | "

@@ -1,4 +1,7 @@
-"""Measure associations: of batches with the label, and of sample-table columns with components."""
+"""Measure associations: of batches with the label, and of sample-table columns with components.
+
+Tables (`obs`) are sample tables: index = sample names, cells as strings.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,7 @@ def _explained_share(explained: Array, total: Array) -> Array:
 
 
 def _test_association(kind: str, share: Array, n_levels: int, n_samples: int) -> Association:
-    """Return the association of explained shares (k,), adjusted and with the p of their F tests."""
+    """Return the association with the given explained shares (k,), their adjustment and F tests."""
     from scipy.special import fdtrc
 
     residual_df = n_samples - n_levels
@@ -149,7 +152,10 @@ def association_with_label(y: Array, batch: Array) -> float | None:
 def check_confounding(
     obs: pd.DataFrame, design: Design, limit: float, file: str
 ) -> Iterator[Problem]:
-    """Yield a problem if batch and label are associated: above `limit` an error, else a warning."""
+    """Yield a problem if batch and label are associated: above `limit` an error, else a warning.
+
+    limit: setting ``data.confounding``, between 0 and 1. file: the sample table's, for messages.
+    """
     if design.batch is None:
         return
     column_location = f"{file}, column '{design.batch}'"
@@ -203,7 +209,8 @@ def check_combat_covariates(
 ) -> Iterator[Problem]:
     """Yield a problem for covariates of combat that are absent, lack values, or equal the label.
 
-    fold_steps: section ``normalise.folds`` of the config.
+    sheet: the checked sample table with its design. fold_steps: section ``normalise.folds`` of the
+    config. file: the sample table's, for messages.
 
     A correction that knows the classes leaks them into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).
@@ -242,7 +249,7 @@ def check_combat_covariates(
 
 
 def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
-    """Return the response as numbers (n, 1), or an indicator of each of several classes."""
+    """Return the response as numbers (n, 1), or ±1 indicators of several classes (n, T)."""
     response_kind = RESPONSES[design.kind]
     y = response_kind.to_numbers(response_kind.read(obs, design))
     return y.reshape(len(y), -1)
@@ -251,14 +258,11 @@ def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
 def strongest_association(columns: Array, batch: Array) -> float | None:
     """Return the largest association of batches with a response column; None if undefined.
 
-    columns (n, k) float: response as `association_with_label` takes it. batch (n,) names.
+    columns (n, k) float: response as `_response_columns` returns it. batch (n,) names.
     """
     associations = [association_with_label(column, batch) for column in columns.T]
-    return (
-        None
-        if None in associations
-        else max(epsilon for epsilon in associations if epsilon is not None)
-    )
+    defined = [epsilon for epsilon in associations if epsilon is not None]
+    return max(defined) if len(defined) == len(associations) else None
 
 
 def _association_text(epsilon: float, design: Design) -> str:

@@ -33,7 +33,7 @@ JOB_SECONDS = 1.0  # seconds in which any job imports its modules and reads its 
 SNAKEMAKE_SECONDS = 5.0  # seconds of Snakemake itself
 
 READ_SECONDS_PER_VALUE = 5e-7
-"""Seconds of the largest job that only looks at the matrix; all such jobs take 2.5 times that."""
+"""Seconds of the largest job that reads the matrix without fitting; all take 2.5 times that."""
 
 FIT_SECONDS = 0.01  # seconds of one outer training set, besides those of its paths
 PATH_SECONDS_PER_VALUE = 3.3e-10
@@ -54,6 +54,7 @@ FUSED_SECONDS_PER_VALUE = 1.8e-8  # seconds of one step of a path of the fused l
 BASELINE_SECONDS = 0.55
 BASELINE_SECONDS_PER_VALUE = 2.5e-6  # seconds of all baselines on one split
 
+# Numbers below that have no name are MB of the job at hand: constant, and in copies of the matrix.
 SINGLE_FIT_MB = 350  # MB of a job that fits one training set, besides its data
 MANY_FITS_MB = 600  # MB of a job that fits many training sets side by side, besides its data
 MB_PER_SAMPLE = 0.8  # MB for each sample in a job of many fits
@@ -144,7 +145,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
     The compilation in the first run after an installation is not counted.
 
-    config: resolved config.
+    config: resolved config, as in all functions of this file. Keys of the result: rules.
     """
     splits = config["splits"]
     controls = config["controls"]
@@ -221,7 +222,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
 
 def _other_jobs_cost(size: Size, matrix_mb: float) -> Cost:
-    """Return the cost of all jobs that only look at the matrix (`matrix_mb` MB) or at results."""
+    """Return the cost of all jobs that fit nothing, but read the matrix (`matrix_mb` MB)."""
     job_seconds = READ_SECONDS_PER_VALUE * size.samples * size.genes
     job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
     return Cost(
@@ -308,7 +309,7 @@ def job_resources(cost: Cost) -> dict[str, int]:
 
 
 def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
-    """Return time and memory of a study in words, on a processor of this `slowness`."""
+    """Return time and memory of a study in words; slowness: see the function of that name."""
     seconds = slowness * sum(cost.total_seconds for cost in costs.values())
     largest_mb = max(cost.megabytes for cost in costs.values())
     return (
@@ -344,10 +345,13 @@ def duration_text(seconds: float) -> str:
 
 
 def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of both stages of the linear selection on one outer training set."""
+    """Return the seconds of linear selection on one outer training set: inner folds, then a refit.
+
+    A step is one path for one tau and mu.
+    """
     linear = config["linear"]
     n_folds = _n_inner_folds(config, size)
-    # The stable list searches the three smallest mu of the default four.
+    # List "minimal" searches one mu, list "stable" the three smallest of the default four.
     n_searched_mu = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
     n_factor_ratios = N_FACTOR_RATIOS if config["data"]["omics"] == "learned" else 1
     n_steps = n_factor_ratios * n_folds * n_searched_mu * linear["tau_count"] + len(linear["mu"])
@@ -384,7 +388,10 @@ def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
 
 
 def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) -> float:
-    """Return the seconds of the half-sample lists of one training set and of its inner folds."""
+    """Return the seconds of the half-sample lists of one training set and of its inner folds.
+
+    n_pairs: number of divisions of the training set into two halves.
+    """
     pairs_per_fold = PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
     list_seconds = HALF_SAMPLE_SECONDS + HALF_SAMPLE_SECONDS_PER_VALUE * size.training * size.genes
     return float(
@@ -396,15 +403,14 @@ def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) ->
 
 
 def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of the half-sample lists under permuted labels."""
-    n_permutations = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
-    return float(
-        n_permutations
-        * sum(
-            _half_sample_seconds(config, size, n_pairs)
-            for n_pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
-        )
+    """Return the seconds of the half-sample lists under permuted labels, 0 for other penalties."""
+    if config["linear"]["penalty"] != "l1":
+        return 0.0
+    seconds_of_permutation = sum(
+        _half_sample_seconds(config, size, n_pairs)
+        for n_pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
     )
+    return float(config["signature"]["permutations"] * seconds_of_permutation)
 
 
 def _nonlinear_path_seconds(config: Mapping[str, Any], size: Size) -> float:
@@ -433,7 +439,8 @@ class Job:
     """A started job of a rule."""
 
     rule: str
-    labels: str | None  # wildcard of the rule, such as `permuted-3-12`; None without it
+    # wildcard of the rule: "observed", or the permutations 3 to 12 as "permuted-3-12"; None without
+    labels: str | None
     start: float  # seconds, by any clock
     end: float | None = None  # None while the job runs
 
@@ -443,7 +450,8 @@ def expected_seconds_of_job(
 ) -> float:
     """Return the estimated seconds of a job, by the number of permutations that its labels name.
 
-    Labels ``permuted-3-12`` are ten permutations. Without labels the mean job of the rule is meant.
+    Labels ``permuted-3-12`` are ten permutations, ``observed`` none, which takes as long as one.
+    Without labels the mean job of the rule is meant.
     """
     cost = costs.get(rule)
     if cost is None:
@@ -477,7 +485,7 @@ def seconds_left(
     expected_seconds = {
         id(job): expected_seconds_of_job(costs, job.rule, job.labels) for job in started_jobs
     }
-    overhead = max(
+    overhead = max(  # seconds of a job besides its estimate
         0.0,
         median([seconds - expected_seconds[id(job)] for job, seconds in ended_jobs] or [0.0]),
     )

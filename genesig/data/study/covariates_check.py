@@ -1,4 +1,8 @@
-"""Check covariates and sample weights: the settings, the sample table, and every training set."""
+"""Check covariates and sample weights: the settings, the sample table, and every training set.
+
+A `Sheet` is the checked sample table: `obs` (index = sample names, cells as strings), and the
+design. `file` is the file of that table, for messages.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +52,8 @@ MAX_DEPENDENT_SHARE = 1e-9
 def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the faults of covariate and weight settings, as (setting, message).
 
-    The nonlinear analysis, gene sets and matched pairs are not offered with them.
+    The nonlinear analysis, gene sets and matched pairs are not offered with them. Sections that do
+    not concern the calling job may be absent from the config.
     """
     data = config["data"]
     label = config["label"]
@@ -70,9 +75,6 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
     if weights == BALANCED and not kind.has_classes and "weights" in kind.adjustments:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
-    # Defaults of several studies set these weights, not the user.
-    has_study_weights = not covariates and weights == WEIGHT_COLUMN
-    key = "data.covariates" if covariates else "data.weights"
     for message in unquoted_word_faults(data["covariate_words"]):
         yield "data.covariate_words", message
     for name in data["covariate_words"]:
@@ -93,9 +95,10 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
     for name in ("covariates", "weights"):
         if data[name] and name not in kind.adjustments:
             yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
-    if has_study_weights:
+    if not covariates and weights == WEIGHT_COLUMN:  # set by defaults of several studies
         yield from _study_weight_faults(config)
         return
+    key = "data.covariates" if covariates else "data.weights"
     if data["pair"] is not None:
         message = (
             "is not offered with data.pair; pairs are already adjusted for what their samples share"
@@ -115,12 +118,16 @@ def _study_weight_faults(config: Config) -> Iterator[tuple[str, str]]:
         "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
         "gene sets": config.get("structured", {}).get("sets") is not None,
     }
-    for name in (name for name, is_asked in unsupported.items() if is_asked):
-        yield "across.weights", f"'equal' is not offered with {name}; set it to samples"
+    for name, is_asked in unsupported.items():
+        if is_asked:
+            yield "across.weights", f"'equal' is not offered with {name}; set it to samples"
 
 
 def unquoted_word_faults(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
-    """Yield a message if YAML has read a word of a covariate as true or false."""
+    """Yield a message if YAML has read a word of a covariate as true or false.
+
+    words: the setting ``covariate_words``: column -> word of the sample table -> meaning.
+    """
     for column, word_meanings in words.items():
         if any(isinstance(word, bool) for word in word_meanings):
             message = (
@@ -133,9 +140,9 @@ def unquoted_word_faults(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str
 def add_covariates(
     sheet: Sheet, file: str, settings: AdjustmentSettings, problems: list[Problem]
 ) -> Sheet:
-    """Return a sheet without errors, its design adjusted for covariates and weights.
+    """Return the sheet with covariates and weights in its design; append their problems.
 
-    `file` is the sample table's, for messages.
+    sheet: checked without an error. Its words of covariates are spelt as levels in the result.
     """
     obs = sheet.obs
     design = sheet.design
@@ -202,7 +209,10 @@ def _shape_covariates(
 
 
 def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> Iterator[Problem]:
-    """Yield a warning for cells that are read as a level that is spelt differently."""
+    """Yield a warning for cells that are read as a level that is spelt differently.
+
+    Words of ``data.covariate_words`` are meant to be read otherwise, and do not count.
+    """
     cells = [cell for cell in obs[covariate.column] if not is_missing(cell)]
     level_of_cell = dict(zip(cells, covariate.spelt(cells), strict=True))
     respelt_cells = {cell: level for cell, level in level_of_cell.items() if cell != level}
@@ -262,7 +272,10 @@ def _check_covariate(
 def _check_words(
     covariate: Covariate, obs: pd.DataFrame, cell_of_sample: dict[str, str], file: str
 ) -> Iterator[Problem]:
-    """Yield a problem if a column of words is mostly numbers, or has too many different words."""
+    """Yield a problem if a column of words is mostly numbers, or has too many different words.
+
+    cell_of_sample: samples with a value only.
+    """
     column_location = f"{file}, column '{covariate.column}'"
     count_of_cell = Counter(cell_of_sample.values())
     word_cells = [(name, cell) for name, cell in cell_of_sample.items() if not is_number(cell)]
@@ -291,7 +304,10 @@ def _check_word_limit(
 
 
 def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Problem]:
-    """Yield the training sets that are too small or uneven for the covariates and weights."""
+    """Yield problems of training sets that are too small for the covariates, or lack words of them.
+
+    Also of those with too few samples of positive weight.
+    """
     n_columns = len(names_of(sheet.design.covariates))  # of a model, not of the sample table
     for split_list, set_name, remedy in (
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
@@ -321,18 +337,13 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
         if covariate.levels is None:
             continue
         cell_of_sample = sheet.obs[covariate.column].to_dict()
-        unseen_words = [
-            words_of_split
-            for split in splits.outer
-            if (
-                words_of_split := {
-                    cell_of_sample[name]
-                    for name in split.test
-                    if not is_missing(cell_of_sample[name])
-                }
-                - {cell_of_sample[name] for name in split.train}
-            )
-        ]
+        unseen_words = []  # of each split that has some
+        for split in splits.outer:
+            test_words = {cell_of_sample[name] for name in split.test}
+            training_words = {cell_of_sample[name] for name in split.train}
+            words_of_split = {word for word in test_words - training_words if not is_missing(word)}
+            if words_of_split:
+                unseen_words.append(words_of_split)
         if unseen_words:
             message = (
                 f"data.covariates: in {counted(len(unseen_words), 'split')} of "
@@ -356,15 +367,15 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterat
             has_word = cells == word
             word_masks = [has_word & is_training for is_training in training_masks]
             n_infinite = sum(
-                bool(split.any()) and response_kind.has_infinite_weight(y[split])
-                for split in word_masks
+                bool(mask.any()) and response_kind.has_infinite_weight(y[mask])
+                for mask in word_masks
             )
             if n_infinite:
                 message = (
                     f"data.covariates: '{word}' has {counted(int(has_word.sum()), 'sample')} and "
-                    f"{response_kind.describe_counts(y[has_word], design.classes)}; in {n_infinite} of "
-                    f"{counted(len(word_masks), 'training set')} its weight has no finite value, "
-                    "and a small ridge holds the covariates there: give its samples another "
+                    f"{response_kind.describe_counts(y[has_word], design.classes)}; "
+                    f"in {n_infinite} of {counted(len(word_masks), 'training set')} "
+                    "its weight has no finite value, and a small ridge holds the covariates there: give its samples another "
                     "word, leave them out, or leave their cells blank and set "
                     "data.missing_covariates: mean"
                 )
@@ -404,7 +415,7 @@ def _check_design_matrix(
     """
     linear_covariates = [replace(covariate, knots=0) for covariate in covariates]
     names = names_of(linear_covariates)
-    C = encoded(covariates, obs)  # (n, len(names))
+    C = encoded(covariates, obs)  # (n, len(names)), without splines
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "
@@ -414,7 +425,7 @@ def _check_design_matrix(
         )
         yield Problem(file, message)
         return
-    C = np.where(np.isnan(C), np.nanmean(C, axis=0) if len(C) else 0.0, C)
+    C = np.where(np.isnan(C), np.nanmean(C, axis=0) if len(C) else 0.0, C)  # missing: the mean
     C = (C - C.mean(axis=0)) / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     if names and _unexplained_share(C, response) <= MAX_DEPENDENT_SHARE:
         message = (

@@ -166,7 +166,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
         return Inputs(None, None, None, problems)
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
-        sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
+        sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])  # absent from the matrix
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = add_covariates(sheet, files.samples, settings.adjustment, problems)
         limit = settings.groups.confounding
@@ -253,7 +253,8 @@ def _read_gene_table(
 ) -> GeneTableColumns:
     """Return symbols, prior weights and positions of the gene table; append the problems.
 
-    A table whose columns are all named by other settings has no symbols.
+    A table whose columns are all named by other settings has no symbols. genes: those of the
+    matrix; None if it cannot be used.
     """
     table = collect_problems(lambda: read_genes(annotation, part), problems)
     if table is None:
@@ -296,7 +297,8 @@ def _read_matrix_and_table(
         if table is None:
             return None, None, []
         if files.sample_names is not None:
-            table = with_matrix_names(table, ((), ()), samples, files.sample_names, problems)
+            no_axes = ((), ())  # the matrix is not read yet: its names cannot be compared
+            table = with_matrix_names(table, no_axes, samples, files.sample_names, problems)
         cells = table.cells
         columns = list(cells.columns)
         check_column(files.files, "data.files", columns, str(cells.index.name), samples, problems)
@@ -353,7 +355,9 @@ def _read_symbols(
 ) -> dict[str, str] | None:
     """Return the symbol of each gene, None after a problem.
 
+    table: gene table, index = gene ids. annotation: its file, for messages.
     symbol: column of the symbols; None takes the first one after the ids.
+    genes: those of the matrix; None if it cannot be used.
     """
     names = list(table.columns)
     if symbol is None and not names:

@@ -69,7 +69,10 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
 
 
 def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problems of the table of gene groups, if the config names one."""
+    """Yield the problems of the table of gene groups, if the config names one.
+
+    genes: those of the matrix.
+    """
     section = config.get("nonlinear", {})
     if section.get("enabled") and section.get("groups") is not None:
         path = section["groups"]
@@ -269,6 +272,7 @@ def _place_faults(
         return
     chromosomes = {cell for cell in chromosome_of_gene.values() if cell}
     n_genes = sum(bool(cell) for cell in chromosome_of_gene.values())
+    # Of few genes each may be on another chromosome.
     if n_genes > 3 and 2 * len(chromosomes) > n_genes:
         yield (
             f"{chromosome} has {len(chromosomes)} values for {n_genes} genes, "
@@ -309,6 +313,7 @@ def _is_position(cell: str) -> bool:
     return is_number(cell) and float(cell) >= 0
 
 
+# ``data.omics``: omic -> factor of its penalty, or "learned"; None for one matrix
 OmicFactors = Mapping[str, float] | str | None
 
 OMIC_SEPARATOR = ":"  # separates the omic from the gene's own name in a gene id
@@ -343,7 +348,7 @@ def read_omics(
     column: column of the table; None takes the part of a gene's id before its first colon.
     file: file of the table, or of the matrix, for messages.
     genes: genes of the matrix; None if it cannot be used.
-    factors: ``data.omics``: omic to factor, or ``learned``; None for one matrix.
+    factors: ``data.omics``.
     problems: problems are appended.
     dropped_genes: genes of the file that were left out because nothing can be learned from them.
     """
@@ -372,7 +377,7 @@ def read_omics(
         return None
     omics = set(omic_of_gene.values())
     n_dropped_of_omic = Counter(_omic_of_genes(table, column, dropped_genes).values())
-    n_dropped_of_lost_omic = {
+    n_dropped_of_lost_omic = {  # omics of which no gene is left
         omic: n_genes for omic, n_genes in n_dropped_of_omic.items() if omic and omic not in omics
     }
     problems += [
@@ -442,7 +447,7 @@ def multiply_omic_factors(
 ) -> Array | None:
     """Return the prior weights (n_genes,) times the factors of the omics, if factors are set.
 
-    omics: omic of each gene, (n_genes,) str. None stands for weights of 1, or for one omic.
+    weights: None if all are 1. omics: omic of each gene, (n_genes,) str; None for one omic.
     """
     if omics is None or not isinstance(factors, Mapping):
         return weights

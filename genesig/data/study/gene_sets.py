@@ -17,6 +17,9 @@ from genesig.words import counted, listing
 SYMBOL_SEPARATOR = "///"
 """Separates the symbols of a probe that measures several genes, in Affymetrix's gene tables."""
 
+MIN_REPORTED_CASE_SHARE = 0.05  # share of the genes that miss the data by upper and lower case
+MAX_DROPPED_SHARE = 0.9  # share of the sets that may be left out without a warning
+
 ColumnsOfGene = Mapping[str, Sequence[int]]  # gene id or symbol -> columns of the matrix
 ColumnsOfSet = dict[str, frozenset[int]]  # name of a gene set -> columns of the matrix
 
@@ -45,7 +48,9 @@ def match_sets(
         left.
     """
     sets = read_sets(path, column)
-    smallest, largest = (smallest, largest) if column is None else (1, len(genes))
+    if column is not None:
+        smallest = 1
+        largest = len(genes)
     listed_genes = dict.fromkeys(name for gene_set in sets for name in gene_set.genes)
     columns_of_gene = _match_names(path, sets, listed_genes, genes, symbols)
     measured_genes = {
@@ -139,7 +144,7 @@ def _match_names(
 ) -> ColumnsOfGene:
     """Return the columns of each measured name, by gene id or by symbol.
 
-    listed_genes: names of all sets, a dict in place of an ordered set.
+    listed_genes: names of genes in all sets, a dict in place of an ordered set.
 
     Raises InvalidInput: if no name of the file is measured, or most sets have names of genes.
     """
@@ -225,7 +230,7 @@ def _matching_warnings(
         )
     measured_name = {name.casefold(): name for name in columns_of_gene}
     differently_written = [name for name in absent_genes if name.casefold() in measured_name]
-    if 20 * len(differently_written) > len(listed_genes):
+    if len(differently_written) > MIN_REPORTED_CASE_SHARE * len(listed_genes):
         message = (
             f"{counted(len(differently_written), 'gene')} not found for their upper and lower "
             f"case: '{differently_written[0]}' is "
@@ -248,7 +253,7 @@ def _size_warnings(sets: Sequence[NamedSet], selected_sets: Sequence[NamedSet]) 
     """Yield a warning if nearly all sets are left out for their size, or one is left."""
     selected_names = {gene_set.name for gene_set in selected_sets}
     dropped_names = [gene_set.name for gene_set in sets if gene_set.name not in selected_names]
-    if 10 * len(dropped_names) > 9 * len(sets):
+    if len(dropped_names) > MAX_DROPPED_SHARE * len(sets):
         message = (
             f"{len(dropped_names)} of its {len(sets)} sets are left out for their size, "
             f"{listing(dropped_names)}; structured.smallest and structured.largest say which take "

@@ -1,6 +1,8 @@
 """Checks of labels of several kinds of outcome: missing labels, class names, numbers, times.
 
-Advice is lines of the config: with all lines of a message the study is accepted.
+Advice is lines of the config: with all lines of a message the study is accepted. `table` is the
+sample table (index = sample names, cells as strings; a `TextTable` also has the line of each row),
+`label` and other names of roles are names of its columns, `file` is its file, for messages.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from genesig.words import (
     is_number,
     is_unknown,
     listing,
-    number_fault,
+    number_fault_kind,
     overlooked_differences,
     says_unknown,
     words_not_evaluable,
@@ -54,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def survival_advice(pair: TimeAndEvent, event: str | None = None) -> str:
-    """Return the config lines of a survival study; `event` is the setting ``data.event``."""
+    """Return the config lines of a survival study, without the word of the event if it is set.
+
+    event: the setting ``data.event``.
+    """
     event_setting = {} if pair.word is None or event is not None else {"event": pair.word}
     label_setting = flow_yaml({"label": pair.label})[1:-1]  # without the outer braces
     return f"write {label_setting} and data: {flow_yaml({'task': 'survival', **event_setting})}"
@@ -75,7 +80,7 @@ def class_advice(table: pd.DataFrame, label: str) -> str:
         if (
             name == label
             and are_words
-            and all("not a number" in number_fault(cell) for cell in counts)
+            and all(number_fault_kind(cell) == "word" for cell in counts)
         ):
             return f"; these are classes: write data: {flow_yaml({'task': 'classification'})}"
     return ""
@@ -113,7 +118,10 @@ def dated_death_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
 
 
 def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:
-    """Yield which columns look like time and event, if survival names one column only."""
+    """Yield a sentence that names the columns that look like time and event, if there are some.
+
+    event: the setting ``data.event``.
+    """
     for pair in time_event_pairs(table)[:1]:
         yield f"'{pair.time}' and '{pair.event}' look like it; {survival_advice(pair, event)}"
 
@@ -121,7 +129,10 @@ def event_column_hints(table: pd.DataFrame, event: str | None) -> Iterator[str]:
 def exchanged_column_faults(
     table: pd.DataFrame, columns: Sequence[str], event: str | None
 ) -> Iterator[str]:
-    """Yield a sentence if the columns of time and event are exchanged."""
+    """Yield a sentence if the columns of time and event are exchanged.
+
+    columns: (time, event) as the config has them. event: the setting ``data.event``.
+    """
     for pair in time_event_pairs(table):
         if [pair.event, pair.time] == list(columns):
             yield f"time and event look exchanged; {survival_advice(pair, event)}"
@@ -179,7 +190,10 @@ def converted_class_warnings(label: str, names: Sequence[str], file: str) -> Ite
 
 
 def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -> str:
-    """Return the fault that words such as "unknown" would count as censored; '' without any."""
+    """Return the fault that words such as "unknown" would count as censored; '' without any.
+
+    n_samples_of_word: words of the column of events. event_word: the word of the event.
+    """
     unknown = [
         f"'{word}' ({counted(n_samples, 'sample')})"
         for word, n_samples in n_samples_of_word.items()
@@ -208,7 +222,7 @@ def check_left_out_classes(
 
 
 def _difference_of_equal_words(names: Sequence[str]) -> str:
-    """Return in what names differ of which some are one word by `as_word`."""
+    """Return the difference, "dashes or blanks", between names that are one word by `as_word`."""
     seen_alike = equal_looking(names)
     # `equal_looking` distinguishes dashes, _ and blanks, which `as_word` does not.
     return overlooked_differences(seen_alike) if seen_alike else "dashes or blanks"
@@ -399,11 +413,11 @@ def find_unlabelled_samples(
     problems: list[Problem],
     setting: str = UNLABELLED_KEY,
 ) -> dict[str, str]:
-    """Return the samples without a label with the reason, and append a problem.
+    """Return the samples without a label, {name: reason}, and append a problem.
 
     It is an error if they are more than a third, or if blanks are associated with another column,
     unless `leave_out` is true by the setting named `setting`. A class that is called NA or null
-    must be in `classes`.
+    must be in `classes`; words_are_classes: whether the kind of outcome has classes.
     """
     cells = list(map(str, table.cells[label]))
     is_blank = np.array([is_missing(cell) and cell not in classes for cell in cells], dtype=bool)
@@ -411,10 +425,9 @@ def find_unlabelled_samples(
     blank_samples = [str(table.cells.index[row]) for row in blank_rows]
     if blank_rows:
         association_text = _describe_association(table.cells, label, is_blank)
-        is_error = not leave_out and len(blank_rows) < len(cells)
-        is_error = is_error and (
-            len(blank_rows) > MAX_BLANK_SHARE * len(cells) or bool(association_text)
-        )
+        are_suspicious = len(blank_rows) > MAX_BLANK_SHARE * len(cells) or bool(association_text)
+        # Without any label another error says more.
+        is_error = are_suspicious and not leave_out and len(blank_rows) < len(cells)
         blank_words = {cells[row].strip() for row in blank_rows}
         first_word = cells[blank_rows[0]]
         message = (
@@ -440,18 +453,22 @@ def find_unlabelled_samples(
 def _word_as_class_advice(word: str, share: float, cells: Sequence[str], is_blank: Array) -> str:
     """Return the setting that takes a word for a class; '' unless it is null or frequent.
 
-    word: word of the labels that count as blank. share: its share of the samples.
+    word: word of the labels that count as blank. share: its share of the samples. cells: label of
+    each sample. is_blank (n,) bool: whether it counts as blank.
     """
     if word.lower() != "null" and share <= MAX_BLANK_SHARE:
         return ""
     other_classes = sorted({cells[row] for row in np.flatnonzero(~is_blank).tolist()})
-    if not 0 < len(other_classes) < 2 * MAX_GROUP_VALUES:
+    if not 0 < len(other_classes) < MAX_STUDY_CLASSES:
         return ""
     return f"; if '{word}' is a class, write data: {flow_yaml({'classes': [*other_classes, word]})}"
 
 
 def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> str:
-    """Return the values of another column that blank labels go with, as a phrase; '' for none."""
+    """Return the values of another column that blank labels go with, as a phrase; '' for none.
+
+    is_blank (n,) bool: samples without a label.
+    """
     other_columns = [str(name) for name in table.columns if name != label]
     n_blank = int(is_blank.sum())
     n_samples = len(is_blank)
@@ -476,7 +493,10 @@ def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> s
 
 
 def _blank_association(values: Array, is_blank: Array) -> tuple[float, list[str]]:
-    """Return the correlation of blank labels with mostly blank values, and these values."""
+    """Return the correlation of blank labels with those values of another column that go with them.
+
+    And these values: those of which most samples lack a label. values (n,) str. is_blank (n,) bool.
+    """
     groups = sorted(set(values.tolist()))
     if not 1 < len(groups) <= MAX_GROUP_VALUES:
         return 0.0, []

@@ -19,12 +19,14 @@ CORRELATION_ROUNDING = 1e-10  # |r| of a gene that equals the label is at least 
 MIN_NEAR_EQUALITY = 0.98
 """|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
 MAX_FALSE_WARNINGS = 0.01  # largest share of studies of pure noise that are warned of a gene
-UNRELATED, EQUAL, NEARLY, SEPARATES = range(4)  # relations of a gene to the label
+UNRELATED, EQUAL, NEARLY_EQUAL, SEPARATES = range(4)  # relations of a gene to the label
 GENES_PER_BLOCK = 4096  # genes that are tested at a time, which limits the memory
 
 
 def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn of genes that may be the label, or that the label may be made from.
+
+    sheet: the checked sample table with its design. file: the matrix's, for messages.
 
     Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
     genes that separate two classes without error, as does a gene whose values the label was cut
@@ -47,7 +49,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
     design = sheet.design
     response_kind = RESPONSES[design.kind]
     has_several_classes = len(design.classes or ()) > 2
-    # (n, T) indicators of several classes, otherwise (n,)
+    # (n, T) ±1 indicators of several classes, otherwise (n,)
     to_numbers = response_kind.to_numbers if has_several_classes else response_kind.label_values
     response = to_numbers(response_kind.read(sheet.obs, design))
     gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
@@ -76,8 +78,8 @@ def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
     label = f"the label '{design.label}'"
     has_several_classes = len(design.classes or ()) > 2
     classes_text = "the classes"
-    if not has_several_classes:
-        classes_text = "'{}' from '{}'".format(*design.classes or "  ")
+    if design.classes is not None and not has_several_classes:
+        classes_text = "'{}' from '{}'".format(*design.classes)
     equal_text = (
         "one value for each class" if has_several_classes else "correlation 1 over all samples"
     )
@@ -89,7 +91,11 @@ def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:
             f"{label} ({equal_text})",
             "{is_it} the label itself, or made from it? Take {it} out",
         ),
-        NEARLY: ("nearly equal", f"{label} ({nearly_text} above {MIN_NEAR_EQUALITY:g})", question),
+        NEARLY_EQUAL: (
+            "nearly equal",
+            f"{label} ({nearly_text} above {MIN_NEAR_EQUALITY:g})",
+            question,
+        ),
         SEPARATES: ("separate", f"{classes_text} without error, and no other comes near", question),
     }
 
@@ -124,7 +130,7 @@ def _relation_to_label(X: Array, y: Array, max_p: float, class_masks: Sequence[A
     correlation = np.abs(correlations(X, y)) if y.ndim == 1 else _multiple_correlations(X, y > 0)
     degrees_of_freedom = np.maximum(is_measured.sum(axis=0) - n_columns - 1, 1)
     with np.errstate(divide="ignore"):
-        statistic = correlation * np.sqrt(
+        statistic = correlation * np.sqrt(  # |t|, or √F of several columns
             degrees_of_freedom / np.maximum(1 - correlation**2, 0) / n_columns
         )
     p = (
@@ -132,7 +138,7 @@ def _relation_to_label(X: Array, y: Array, max_p: float, class_masks: Sequence[A
         if y.ndim == 1
         else fdtrc(n_columns, degrees_of_freedom, statistic**2)
     )
-    relation = np.where((correlation > MIN_NEAR_EQUALITY) & (p <= max_p), NEARLY, UNRELATED)
+    relation = np.where((correlation > MIN_NEAR_EQUALITY) & (p <= max_p), NEARLY_EQUAL, UNRELATED)
     if class_masks:
         class_sizes = np.array([is_measured[in_class].sum(axis=0) for in_class in class_masks])
         # logarithm of the number of ways in which the classes can be spread over the samples
@@ -181,7 +187,8 @@ def concordance(X: Array, class_masks: Sequence[Array]) -> Array:
     X (n, d): NaN where missing. class_masks: mask (n,) of samples for each class.
     """
     is_measured = np.isfinite(X)
-    (n_concordant, n_pairs) = np.zeros((2, X.shape[1]), dtype=np.int64)
+    n_concordant = np.zeros(X.shape[1], dtype=np.int64)
+    n_pairs = np.zeros(X.shape[1], dtype=np.int64)
     for in_first, in_second in combinations(class_masks, 2):
         n_concordant += np.maximum(
             _count_ordered_pairs(X[in_first], X[in_second]),
@@ -192,7 +199,10 @@ def concordance(X: Array, class_masks: Sequence[Array]) -> Array:
 
 
 def _count_ordered_pairs(low_class: Array, high_class: Array) -> Array:
-    """Return for each gene (d,) the number of pairs with a smaller value in the low class."""
+    """Return for each gene (d,) the number of pairs with a smaller value in the low class.
+
+    low_class (n, d), high_class (m, d): values of the samples of each class, NaN where missing.
+    """
     # A stable sort puts equal values of `high_class` first, so that ties do not count.
     values = np.vstack([high_class, low_class])
     order = np.argsort(values, axis=0, kind="stable")

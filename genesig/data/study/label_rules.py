@@ -48,12 +48,12 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-# (setting, message) of an error, or (setting, message, level)
+# (setting, message) of an error, or (setting, message, level); message begins with a verb or value
 SettingFaults = Iterator[tuple[str, str] | tuple[str, str, str]]
 
 
 class LabelRequest(NamedTuple):
-    """The sample table, with the settings of its label."""
+    """The sample table, with the settings of its label: input of `LabelRules.choose_labels`."""
 
     table: TextTable  # all samples
     file: str  # file of the table, for messages
@@ -65,6 +65,10 @@ class LabelRequest(NamedTuple):
     def label_column(self) -> str:
         """Column of the label, the first one of the response."""
         return self.columns[0]
+
+
+MAX_LISTED_WORDS = 6  # words of a column that a message lists
+MAX_NUMBERS_AS_CLASSES = 6  # different numbers that may be classes; more of them are quantities
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class LabelChoice:
 class LabelRules:
     """The checks and settings of one kind of outcome."""
 
-    # returns the choice for a request; appends problems to the list
+    # returns the classes and samples of a request; appends problems to the list
     choose_labels: Callable[[LabelRequest, list[Problem]], LabelChoice]
     # yields (setting, message) of each setting that does not fit the kind of outcome
     setting_faults: Callable[[Config], SettingFaults]
@@ -127,7 +131,7 @@ def _choose_classes(request: LabelRequest, problems: list[Problem]) -> tuple[str
             if name not in n_samples_of_class:
                 advice = (
                     did_you_mean(name, n_samples_of_class.keys() - set(classes))
-                    or f"; name one of {listing(n_samples_of_class, 6)}"
+                    or f"; name one of {listing(n_samples_of_class, MAX_LISTED_WORDS)}"
                 )
                 problems.append(
                     Problem(
@@ -166,15 +170,15 @@ def _choose_classes(request: LabelRequest, problems: list[Problem]) -> tuple[str
 def _check_number_of_classes(
     n_samples_of_class: Counter[str], label_location: str, advice: str
 ) -> Iterator[Problem]:
-    """Yield a note or an error if the table has more than two classes and the config names none."""
-    counts_text = ", ".join(
-        f"'{name}' ({n_samples})" for name, n_samples in n_samples_of_class.most_common(6)
-    )
-    further_classes = (
-        f" and {len(n_samples_of_class) - 6} more" if len(n_samples_of_class) > 6 else ""
-    )
+    """Yield a note or an error if the table has more than two classes and the config names none.
+
+    advice: what to do if the classes are numbers.
+    """
+    counts_text = _counts_text(n_samples_of_class)
+    n_further = len(n_samples_of_class) - MAX_LISTED_WORDS
+    further_classes = f" and {n_further} more" if n_further > 0 else ""
     message = f"{len(n_samples_of_class)} classes: {counts_text}{further_classes}"
-    if len(n_samples_of_class) > 6 and all(map(is_number, n_samples_of_class)):
+    if len(n_samples_of_class) > MAX_NUMBERS_AS_CLASSES and all(map(is_number, n_samples_of_class)):
         yield Problem(label_location, f"{message}; {advice}", key="data.task")
         return
     two_classes_setting = flow_yaml(
@@ -193,10 +197,18 @@ def _check_number_of_classes(
         yield Problem(label_location, message, "note", key="data.classes")
 
 
+def _counts_text(n_samples_of_word: Counter[str]) -> str:
+    """Return the most frequent words with their numbers of samples: "'case' (12), 'none' (9)"."""
+    return ", ".join(
+        f"'{word}' ({n_samples})"
+        for word, n_samples in n_samples_of_word.most_common(MAX_LISTED_WORDS)
+    )
+
+
 def _drop_other_classes(
     labels: pd.Series[str], classes: tuple[str, ...], file: str, problems: list[Problem]
 ) -> dict[str, str]:
-    """Return the samples that are of none of the classes, with the reason; append a warning."""
+    """Return the samples that are of none of the classes, {name: reason}; append a warning."""
     class_of_sample = {str(name): label for name, label in labels.items() if label not in classes}
     if class_of_sample:
         n_samples_of_class = Counter(class_of_sample.values())
@@ -245,7 +257,7 @@ CLASS_CRITERIA = ("balanced_error", "misclassification", "log_loss")
 
 
 def _choose_number_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
-    """Append the problems of labels that must be numbers; no sample is dropped."""
+    """Return a choice without classes that drops no sample; append the problems of the numbers."""
     _check_numbers(request.table, request.file, request.label_column, problems)
     problems.extend(check_missing_codes(request.table, request.label_column, request.file))
     label_location = f"{request.file}, column '{request.label_column}'"
@@ -303,7 +315,10 @@ LEAVE_ONE_OUT_SCHEMES = ("leave_one_out", "leave_one_group_out")
 
 
 def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> LabelChoice:
-    """Return the survival fields of the design and the samples without an event."""
+    """Return the survival fields of the design and the samples whose event is blank.
+
+    request.columns: (time, event). After an error later checks are left out.
+    """
     settings = request.settings
     cells = request.table.cells
     event = request.columns[1]
@@ -348,7 +363,10 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
 
 
 def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
-    """Yield a problem for times that are no numbers of at least 0, or do not vary."""
+    """Yield a problem for times that are no numbers of at least 0, or do not vary.
+
+    samples: names of the samples with a time and an event or censoring.
+    """
     table = request.table.cells
     column = request.label_column
     time_location = f"{request.file}, column '{column}'"
@@ -384,7 +402,7 @@ def _choose_event(
     event_location = f"{request.file}, column '{event}'"
     word = request.settings.event
     counts = Counter(str(request.table.cells[event][name]).strip() for name in samples)
-    counts_text = ", ".join(f"'{cell}' ({n_samples})" for cell, n_samples in counts.most_common(6))
+    counts_text = _counts_text(counts)
     if word is None:
         other_words = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if other_words:
@@ -409,7 +427,10 @@ def _choose_event(
 def _check_outcomes(
     request: LabelRequest, column: str, time: Array, event: Array
 ) -> Iterator[Problem]:
-    """Yield a problem if there is no event, none is outlived, or the horizon is out of range."""
+    """Yield a problem if there is no event, none is outlived, or the horizon is out of range.
+
+    column: column of the events. time (n,) float. event (n,) bool.
+    """
     event_location = f"{request.file}, column '{column}'"
     horizon = request.settings.horizon
     if not event.any():
@@ -519,7 +540,10 @@ def check_kind_settings(config: Config) -> SettingFaults:
 
 
 def _label_faults(label: str | dict[str, str], task: str) -> SettingFaults:
-    """Yield that the label does not name the columns that the kind of outcome needs."""
+    """Yield that the label does not name the columns that the kind of outcome needs.
+
+    label: a column, or {"time": column, "event": column}. task: a key of `LABEL_RULES`.
+    """
     named_columns = () if isinstance(label, str) else tuple(label)
     required_columns = LABEL_RULES[task].label_columns
     if named_columns and not required_columns:

@@ -1,4 +1,8 @@
-"""Check the expression matrix: orientation, cells, names of genes, and samples."""
+"""Check the expression matrix: orientation, cells, names of genes, and samples.
+
+A `Matrix` has samples in rows and genes in columns, after `orient` has turned it; `transposed` says
+that the file has genes in rows. `file` is its file, and problems are appended to `problems`.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +28,13 @@ from genesig.words import (
     further_text,
     listing,
     number_fault,
+    number_fault_kind,
     overlooked_differences,
 )
 
 
 def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
-    """Warn of transcripts, of mangled names, of names nearly alike, of ids' versions."""
+    """Return warnings of transcripts, of mangled names, of names nearly alike, of ids' versions."""
     warnings = []
     transcripts = [name for name in matrix.columns if ENSEMBL_TRANSCRIPT.fullmatch(name)]
     if 2 * len(transcripts) > len(matrix.columns):
@@ -61,7 +66,10 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
 
 
 def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
-    """Warn of symbols of a gene table that a spreadsheet turned into dates or numbers."""
+    """Return a warning if a spreadsheet turned symbols of a gene table into dates or numbers.
+
+    symbols: gene id -> symbol. file: the gene table's.
+    """
     names = set(converted_names(list(symbols.values())))
     genes_of_mangled = [gene for gene, symbol in symbols.items() if symbol in names]
     if not genes_of_mangled:
@@ -76,7 +84,7 @@ def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
 
 
 def _gene_place(matrix: Matrix, gene: str) -> str:
-    """Return line or column of a gene in the file, to follow the file's name."""
+    """Return line or column of a gene in the file, ", line 5", to follow the file's name."""
     column = matrix.columns.index(gene)
     # Columns of the file count from 1, and the first one has the sample names.
     return (
@@ -114,7 +122,7 @@ def check_matrix(
     surroundings: Surroundings,
     problems: list[Problem],
 ) -> Expression | None:
-    """Turn the matrix to samples × genes and check the study's samples; None after an error.
+    """Return the study's samples × varying genes of a matrix, checked; None after an error.
 
     file: file of the matrix.
     table_samples, study_samples: all samples of the sample table; those that are in the study.
@@ -183,7 +191,7 @@ def check_samples(
     table_file: str,
     problems: list[Problem],
 ) -> list[dict[str, str]]:
-    """Compare the samples with those of the sample table; return the samples left out.
+    """Compare the samples with those of the sample table; return the drops {kind, name, reason}.
 
     table_samples, study_samples: all samples of the table; those of them that are in the study.
     """
@@ -235,21 +243,22 @@ def _check_cells(
     """
     # Not `>`, so that NaN is faulty, too.
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
-    cells_of_kind: dict[str, list[tuple[int, int, str]]] = {}
+    cells_of_advice: dict[str, list[tuple[int, int, str]]] = {}  # advice -> (gene, row, fault)
     for gene, position in faulty_cells:
-        fault = number_fault(matrix.text(rows[position], gene))
-        if not (missing and _kind_of_fault(fault) == "missing"):
-            cells_of_kind.setdefault(_kind_of_fault(fault), []).append(
-                (gene, rows[position], fault)
-            )
-    for kind, cells in cells_of_kind.items():
+        text = matrix.text(rows[position], gene)
+        kind = number_fault_kind(text)
+        if missing and kind in ("blank", "missing"):
+            continue
+        advice = ADVICE_OF_FAULT[kind]
+        if missing is None and kind in ("blank", "missing"):
+            advice = f"; fill it in, or {LEAVE_GENE_OUT}"
+        cells_of_advice.setdefault(advice, []).append((gene, rows[position], number_fault(text)))
+    for advice, cells in cells_of_advice.items():
         gene, row, fault = cells[0]
         cell_location = _cell_place(matrix, gene, row, file)
         n_genes = counted(len({gene for gene, _, _ in cells[1:]}), "gene")
         further_cells = counted(len(cells) - 1, "further cell")
         further_cells = f" ({further_cells} in {n_genes})" if len(cells) > 1 else ""
-        unfilled = kind == "missing" and missing is None
-        advice = f"; fill it in, or {LEAVE_GENE_OUT}" if unfilled else ADVICE_OF_FAULT[kind]
         problems.append(Problem(cell_location, f"the value {fault}{further_cells}{advice}"))
 
 
@@ -294,30 +303,21 @@ FILL_ADVICE = (
     "have it filled in: data.missing: true, and as the first step of normalise.folds {step: "
     "knn_impute}, from other genes, or {step: left_censored}, if it was too small to be measured"
 )
+FILL_IN = f"; fill it in, {LEAVE_GENE_OUT}, or {FILL_ADVICE}"
+DECIMAL_POINTS = "; export the table with decimal points"
 ADVICE_OF_FAULT = {
-    "missing": f"; fill it in, {LEAVE_GENE_OUT}, or {FILL_ADVICE}",
-    "ambiguous comma": "; export the table with decimal points and without signs of thousands",
-    "comma": "; export the table with decimal points",
+    "blank": FILL_IN,
+    "missing": FILL_IN,
+    "comma": DECIMAL_POINTS,
+    "ambiguous comma": f"{DECIMAL_POINTS} and without signs of thousands",
     "thousands": "; export the table without them",
+    "thousands and comma": DECIMAL_POINTS,
     "limit": f"; write NA, and {FILL_ADVICE}",
-    "other": "; write a finite number, or NA where nothing was measured",
     "large": f"; correct it, or {LEAVE_GENE_OUT}",
+    "infinite": "; write a finite number, or NA where nothing was measured",
+    "word": "; write a finite number, or NA where nothing was measured",
 }
-
-
-def _kind_of_fault(fault: str) -> str:
-    """Return the key of `ADVICE_OF_FAULT` for a message of `number_fault`."""
-    if "decimal comma or" in fault:
-        return "ambiguous comma"
-    if "decimal comma" in fault:
-        return "comma"
-    if "of thousands" in fault:
-        return "thousands"
-    if "limit of detection" in fault:
-        return "limit"
-    if "larger" in fault:
-        return "large"
-    return "missing" if "blank" in fault or "missing" in fault else "other"
+"""Kind of a fault, as `number_fault_kind` returns it -> advice of the message."""
 
 
 def _without_constant_genes(
@@ -327,7 +327,11 @@ def _without_constant_genes(
     dropped: list[dict[str, str]],
     problems: list[Problem],
 ) -> Expression | None:
-    """Return the study's samples and varying genes, sorted by gene; None if no gene varies."""
+    """Return the study's samples and varying genes, sorted by gene; None if no gene varies.
+
+    rows: rows of the study's samples, in their order. dropped: {kind, name, reason} of columns and
+    samples left out before.
+    """
     X = np.ascontiguousarray(matrix.cells[rows])
     range_of_gene = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
     constant = ~(range_of_gene > MIN_SPREAD)

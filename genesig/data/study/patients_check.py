@@ -1,4 +1,8 @@
-"""Warn of columns of patients whose samples may be on both sides of a split."""
+"""Warn of columns of patients whose samples may be on both sides of a split.
+
+A unit is a value of a column that may name a patient. A `Sheet` is the checked sample table, `obs`
+(index = sample names, cells as strings), with the design; `file` is its file, for messages.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
 
 
 def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
-    """Yield a warning for columns that are called as patients are."""
+    """Yield a warning for columns that are called as patients are, such as 'Patient ID'."""
     obs = sheet.obs
     design = sheet.design
     for name in map(str, obs.columns):
@@ -63,9 +67,9 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
 
 
 def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) -> str:
-    """Return ``"data.pair"`` if each value of a column has one sample of each class.
+    """Return the setting for a column: ``data.pair`` if each value has a sample of both classes.
 
-    Otherwise ``"data.group"``.
+    Otherwise ``data.group``.
     """
     if design.classes is None or len(design.classes) != 2 or design.studies:
         return "data.group"
@@ -74,7 +78,7 @@ def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) 
     return "data.pair" if are_pairs else "data.group"
 
 
-MIN_UNITS_OF_CLASS = 3  # values in each class; subtypes of tumours are in one class alone
+MIN_UNITS_OF_CLASS = 3  # patients in each class; subtypes of tumours are in one class alone
 MIN_UNITS_CALLED_AS_CLASSES = 9
 """Number of values named after their class from which on they are patients, such as control_01;
 fewer are subclasses, such as control_6h."""
@@ -83,8 +87,8 @@ fewer are subclasses, such as control_6h."""
 def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a warning if the values of a column look like patients with several samples.
 
-    Each value (unit) then repeats with one response. Of several columns the one with most units
-    is reported.
+    Each value then repeats with one response. Of several columns the one with most units is
+    reported.
     """
     design = sheet.design
     used_columns = {
@@ -128,11 +132,14 @@ def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
     if not sheet.design.studies:
         return cells
     studies = map(str, sheet.obs[str(sheet.design.batch)])
-    return [cell and f"{study} {cell}" for study, cell in zip(studies, cells, strict=True)]
+    return [
+        None if cell is None else f"{study} {cell}"
+        for study, cell in zip(studies, cells, strict=True)
+    ]
 
 
 def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet: Sheet) -> bool:
-    """Tell whether values (units) repeat with one response each, far more often than by chance.
+    """Tell whether values repeat with one response each, far more often than by chance.
 
     Values with many samples are conditions of an experiment, not patients, unless all have the same
     number of samples and there are at least twice as many values. Decimals are measurements; so are
@@ -154,8 +161,8 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
         return False
     if any(len({response_texts[row] for row in unit_rows}) > 1 for unit_rows in repeated_units):
         return False
-    n_units = Counter(response_texts[unit_rows[0]] for unit_rows in rows_of_unit.values())
-    if any(n_units[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
+    n_units_of_class = Counter(response_texts[unit_rows[0]] for unit_rows in rows_of_unit.values())
+    if any(n_units_of_class[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
         return False
     if all(map(is_number, rows_of_unit)) and _are_measurements(rows_of_unit, sheet):
         return False
@@ -168,6 +175,8 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
 
 def _are_subclasses(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     """Tell whether values are subclasses: control_6h, or a class combined with another column.
+
+    Combined: class and value of a column with at most half as many values give the unit.
 
     rows_of_unit: value -> rows of its samples.
     """
@@ -205,7 +214,7 @@ def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -
     response = np.asarray(
         response_kind.label_values(response_kind.read(sheet.obs, sheet.design)), float
     )
-    if response.ndim > 1:
+    if response.ndim > 1:  # indicators of classes
         response = response.argmax(axis=1)
     mean_responses = [
         response[list(rows_of_unit[cell])].mean() for cell in sorted(rows_of_unit, key=float)
@@ -223,7 +232,10 @@ def _has_one_response(sheet: Sheet, samples_with_value: pd.DataFrame, name: str)
 
 
 def _repeats_within_class(samples_with_value: pd.DataFrame, name: str, design: Design) -> bool:
-    """Tell whether values repeat, other than one value for all or one for each class."""
+    """Tell whether values of a column repeat, other than one value for all or one for each class.
+
+    samples_with_value: rows of the sample table with a value in column `name`.
+    """
     if not samples_with_value[name].duplicated().any() or len(set(samples_with_value[name])) == 1:
         return False
     return design.classes is None or bool(

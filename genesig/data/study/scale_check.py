@@ -1,4 +1,9 @@
-"""Check the scale of the values against the normalisation steps, and rehearse these steps."""
+"""Check the scale of the values against the normalisation steps, and rehearse these steps.
+
+X is samples × genes, NaN where missing; `normalise` is that section of the config, lists of steps
+`samples` (row-wise, before the splits) and `folds`; `file` is the matrix's, for messages. Values
+are raw if no logarithm was taken of them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
 
 MAX_CONSTANT_SHARE = 0.5  # largest share of genes that the row-wise steps may make constant
 BULK_PERCENTILE = 90  # percentile up to which values are the bulk
-LONE_VALUE_RANGES = 5.0  # a lone value is above the bulk by so many times the range of the bulk
+LONE_VALUE_RANGES = 5.0  # a lone value exceeds the bulk by more than 5 times the range of the bulk
 MIN_REPEATED_CELLS = 3  # number of cells from which on a lone number is no slip of the keyboard
 MAX_FRACTION_SHARE = 0.5
 """Largest share of counts that are fractions: some programs divide reads between genes."""
@@ -46,7 +51,7 @@ MIN_LONE_RATIO = 4.0  # ratio of a value that lost its decimal point to the othe
 MAX_LONE_SHARE_OF_GENE = 0.1  # largest share of lone values among the values of a gene
 MAX_LONE_SHARE = 0.002  # largest share of lone values among all cells
 MAX_SHARE_BELOW = 0.1  # largest share of cells below the floor of log2 without a warning
-MAX_FLOOR_OF_NOISE = 2.0  # a floor of at most so many times the noise is at the noise
+MAX_FLOOR_OF_NOISE = 2.0  # largest ratio of floor and noise at which a floor is at the noise
 MAX_NOISE_SHARE_BELOW = 0.4  # largest share of cells below a floor at the noise
 MAX_SHARE_ABOVE = 0.01  # largest share of cells above the ceiling of log2 without a warning
 MAX_ZERO_SHARE = 0.5
@@ -63,8 +68,7 @@ def check_scale(
 ) -> Iterator[Problem]:
     """Yield the problems of steps that do not fit the scale of the values, see `never_logged`.
 
-    X is (n_samples, n_genes); `are_counts` tells that the file declares counts. normalise: section
-    ``normalise`` of the config.
+    are_counts: whether the file declares counts.
     """
     step_names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
     if ZEROS not in step_names and not are_counts and zeros_stand_apart(X):
@@ -184,10 +188,7 @@ def _check_limits(X: Array, step: dict[str, Any], file: str) -> Iterator[Problem
 def check_mixed_scales(
     X: Array, samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield a warning if some samples look logged and others do not.
-
-    normalise: section ``normalise`` of the config.
-    """
+    """Yield a warning if some samples look logged and others do not."""
     p99 = np.full(len(X), np.nan)  # of each sample
     is_raw = np.zeros(len(X), dtype=bool)
     for row, sample_values in enumerate(X):
@@ -259,9 +260,9 @@ def check_lone_values(
 
 
 def _lone_in_gene(X: Array, is_lone: Array) -> Array:
-    """Return which of the lone values also lie far above all others of their gene.
+    """Return which of the lone values (n, d) bool also lie far above all others of their gene.
 
-    None if these are many.
+    All False if these are many.
     """
     largest_other = np.where(is_lone | np.isnan(X), -np.inf, X).max(axis=0)
     is_rare = is_lone.sum(axis=0) <= max(1, MAX_LONE_SHARE_OF_GENE * len(X))
@@ -326,7 +327,7 @@ def check_counts(
 
 
 def _first_step_name(normalise: dict[str, Any]) -> str:
-    """Return the name of the step that sees the values as they were read, '' without steps."""
+    """Return the name of the first step, which gets the values of the file; '' without steps."""
     steps = [*normalise["samples"], *normalise["folds"]]
     return str(steps[0]["step"]) if steps else ""
 
@@ -339,7 +340,7 @@ def _removal_text(step: str) -> str:
 def check_empty_samples(
     X: Array, samples: Sequence[str], normalise: dict[str, Any], file: str
 ) -> Iterator[Problem]:
-    """Yield the samples whose values are all missing, all 0 or all equal."""
+    """Yield a problem for samples whose values are all missing, all 0 or all equal."""
     is_missing = np.isnan(X).all(axis=1)
     if is_missing.any() and not is_missing.all():
         names = [samples[int(row)] for row in np.flatnonzero(is_missing)]
@@ -382,15 +383,17 @@ def rehearse_steps(
     """Apply the normalisation to all samples, and yield the problem that stops it.
 
     Such are errors of a step (a filter that leaves no gene, values that are not positive), and a
-    row-wise step that makes more than half of the genes constant. Without the sheet, batch
-    correction is left out. `var` is the gene table.
+    row-wise step that makes more than half of the genes constant.
+
+    source: name of the config in messages. sheet: the checked sample table; without it batch
+    correction is left out. var: gene table of the genes of X.
     """
     try:
-        for number, step in enumerate(with_places(normalise["samples"], var), 1):
+        for item_number, step in enumerate(with_places(normalise["samples"], var), 1):
             previous = X
             X = fit_steps(X, [step]).transform(X)
             if message := describe_flattening(step, previous, X):
-                yield Problem(f"{source}, normalise.samples, item {number}", message)
+                yield Problem(f"{source}, normalise.samples, item {item_number}", message)
                 return
     except GenesigError as error:
         message = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")

@@ -45,7 +45,7 @@ class OutcomeSettings:
     classes: Sequence[str] | None
     event: str | None  # word of the event; None is 1
     horizon: float | None  # time at which risks are predicted; None is the median time
-    ties: str  # how tied events enter the partial likelihood
+    ties: str  # how tied events enter the partial likelihood, "breslow" or "efron"
     # samples without a label, if they are many or of one kind: "refuse" or "leave_out" them
     unlabelled: str = "refuse"
 
@@ -89,12 +89,12 @@ class GeneSettings:
     """Columns of the gene table."""
 
     symbol: str | None  # None is the column after the ids
-    prior_weights: str | None
+    prior_weights: str | None  # column of the weight of each gene's l1 penalty
     # factor of the l1 penalty of each omic; "learned"; None for one matrix
     omics: Mapping[str, float] | str | None
     omic: str | None  # omic of each gene; None takes the part of its id before a colon
     chromosome: str | None
-    position: str | None
+    position: str | None  # bases from the start of the chromosome
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class StudySettings:
     studies: Sequence[Config] = ()
     # rule that chooses a probe for each gene, see `collapse_to_genes`; for several studies
     probes: str = ""
-    align: str = ""  # alignment of the studies; for several studies
+    align: str = ""  # alignment of the studies, ``across.align``; for several studies
 
     @classmethod
     def from_config(cls, config: Config) -> StudySettings:
@@ -131,7 +131,7 @@ class StudySettings:
 
 
 def _from_values(record: type[Record], values: Config) -> Record:
-    """Return a record of the values that have the names of its fields."""
+    """Return a record of the values that have the names of its fields; others have defaults."""
     names = [field.name for field in fields(record)]  # type: ignore[arg-type]
     return record(**{name: values[name] for name in names if name in values})
 

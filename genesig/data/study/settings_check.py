@@ -1,7 +1,8 @@
 """Check the settings of a config against each other, and that the files it names exist.
 
 Each rule below takes the resolved config and yields its faults as (setting, message) or
-(setting, message, level); `check_settings` makes problems of them.
+(setting, message, level); `check_settings` makes problems of them. Some callers check a config
+without the sections that do not concern them: their rules use ``config.get``.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ from genesig.response.design import Design, label_columns
 from genesig.words import counted, listing
 
 K_FOLD_SCHEMES = ("stratified_kfold", "stratified_group_kfold")
+MIN_PERMUTATIONS = 19  # smallest number with which p = 1/(1 + B) reaches 0.05
 MAX_PERMUTATION_JOBS = 10_000
-"""Of label permutations; Snakemake plans for minutes where there are more."""
+"""Largest number of jobs of label permutations; Snakemake plans for minutes if there are more."""
 
 
 def check_settings(config: Config, source: str) -> list[Problem]:
     """Return the problems of a resolved config, without opening any file.
 
-    config: as `resolve_config` gives it.
+    config: resolved by `config_check.resolve_config`.
     source: name of the config in messages.
     """
     faults = [item for rule in SETTING_RULES for item in rule(config)]
@@ -171,7 +173,7 @@ def _missing_value_faults(config: Config) -> SettingFaults:
             yield "normalise.folds", message, "warning"
         return
     if config.get("studies"):
-        return  # where it is not offered at all
+        return  # `check_study_settings` refuses data.missing
     if not set(IMPUTATION_STEPS) & set(fold_steps[:1]):
         message = (
             "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
@@ -223,10 +225,8 @@ def _indicator_faults(config: Config) -> SettingFaults:
             f"'{sample_steps[-1]}' would change what '{MISSING_INDICATORS}' adds; put "
             f"'{MISSING_INDICATORS}' last",
         )
-    is_by_omic = (
-        config["normalise"]["samples"][sample_steps.index(MISSING_INDICATORS)].get("each") == "omic"
-    )
-    if is_by_omic and config["data"]["omics"] is None:
+    indicator_step = config["normalise"]["samples"][sample_steps.index(MISSING_INDICATORS)]
+    if indicator_step.get("each") == "omic" and config["data"]["omics"] is None:
         yield setting, "is to look at omics, and there are none; set data.omics"
     unsuitable_steps = [
         name for name in fold_steps if name not in (*LOW_VALUE_STEPS, "mean_impute", *MOMENT_STEPS)
@@ -266,9 +266,12 @@ def _mu_faults(config: Config) -> SettingFaults:
 
 
 def _list_length_faults(config: Config) -> SettingFaults:
-    """Yield that lists of half samples would be too short for ``signature.most``."""
-    max_genes = config["signature"]["most"]
-    max_half_genes = config["linear"]["longest"]
+    """Yield that lists of half samples would be too short for ``signature.most``.
+
+    A stable list of so many genes needs lists of twice as many on the halves.
+    """
+    max_genes = config["signature"]["most"]  # of the signature
+    max_half_genes = config["linear"]["longest"]  # of a half-sample list; None is no limit
     if (
         config["linear"]["list"] == "stable"
         and max_half_genes is not None
@@ -349,14 +352,13 @@ def _scheme_faults(config: Config) -> SettingFaults:
 
 
 def _kind_refuses_scheme(config: Config) -> bool:
-    """Tell whether the kind of outcome refuses the splitting scheme with a message of its own."""
+    """Tell whether `LABEL_RULES` yields a fault of ``splits.scheme`` for the kind of outcome."""
     faults = LABEL_RULES[config["data"]["task"]].setting_faults(config)
     return any(key == "splits.scheme" for key, *_ in faults)
 
 
 def _size_faults(config: Config) -> SettingFaults:
-    """Yield that more splits, folds or jobs are asked for than a study needs."""
-    # The job that checks the files gets no sections that do not concern it.
+    """Yield that more jobs than outer splits, or too many splits, folds or jobs, are asked for."""
     splits = config["splits"]
     controls = config.get("controls")
     if splits["file"] is None and splits["scheme"] in K_FOLD_SCHEMES:
@@ -401,11 +403,10 @@ def _leave_one_out_warnings(config: Config) -> SettingFaults:
 def _permutation_warnings(config: Config) -> SettingFaults:
     """Yield that so few permutations cannot give a p-value below 0.05."""
     n_permutations = config["controls"]["permutations"]
-    if 0 < n_permutations < 19:
+    if 0 < n_permutations < MIN_PERMUTATIONS:
         message = (
             f"with {n_permutations} permutations no p-value can be below "
-            f"{1 / (n_permutations + 1):.2f}; 19 are "
-            "needed for 0.05, 99 for 0.01"
+            f"{1 / (n_permutations + 1):.2f}; {MIN_PERMUTATIONS} are needed for 0.05, 99 for 0.01"
         )
         yield "controls.permutations", message, "warning"
 
@@ -437,7 +438,10 @@ def _cohort_faults(config: Config) -> SettingFaults:
 
 
 def _cohort_label_faults(cohort: Config, item_setting: str, task: str) -> SettingFaults:
-    """Yield label settings of a cohort that do not fit the kind of outcome."""
+    """Yield label settings of a cohort that do not fit the kind of outcome.
+
+    item_setting: ``"external, item 2"``. task: a key of `LABEL_RULES`.
+    """
     rules = LABEL_RULES[task]
     if cohort["classes"] and not rules.has_classes:
         yield f"{item_setting}, classes", "is for classification; take it away"
@@ -459,7 +463,6 @@ def _cohort_label_faults(cohort: Config, item_setting: str, task: str) -> Settin
 
 def _gene_group_warnings(config: Config) -> SettingFaults:
     """Yield that gene groups are set without the group penalty."""
-    # The job that checks the files gets no sections that do not concern it.
     section = config.get("nonlinear", {})
     if section.get("groups") is not None and section["penalty"] != "group":
         yield (

@@ -123,10 +123,11 @@ def read_sheet(
     sample_names: str | None,
     problems: list[Problem],
 ) -> TextTable | None:
-    """Return a sample table, its index the sample names of its matrix; None if it is unreadable.
+    """Return the sample table of a file, its index the names of the matrix; None after an error.
 
     For pooled studies and cohorts; `check_sheet` takes the table of a single study as read.
 
+    part: part of a file with several tables. matrix: None if it could not be read.
     sample_names: column with the names of the matrix; None looks for it.
     """
     names = None if matrix is None else matrix.columns
@@ -162,8 +163,9 @@ def check_column(
     if namesakes:
         message = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
         message += listing(namesakes, MAX_LISTED_COLUMNS)
-        problems.append(Problem(file, message, "error", "repeated_column", key))
+        problems.append(Problem(file, message, code="repeated_column", key=key))
         return
+    # readers of files name a column so if the rows of a sample differ in it
     differing = [name for name in columns if name.startswith(f"{column} {ROWS_MARK} ")]
     if differing:
         message = (
@@ -171,7 +173,7 @@ def check_column(
             f"{differing[0].removeprefix(f'{column} ')}; each sample needs one value: name another "
             "column, or leave one of the rows out"
         )
-        problems.append(Problem(file, message, "error", "rows_differ", key))
+        problems.append(Problem(file, message, code="rows_differ", key=key))
         return
     further_columns = (
         f" and {len(columns) - MAX_LISTED_COLUMNS} more"
@@ -192,7 +194,8 @@ def check_column(
 def drop_unstorable_columns(table: TextTable, file: str, problems: list[Problem]) -> TextTable:
     """Return the table without columns whose name is blank or cannot be stored in an h5ad file.
 
-    Repeated names get the number of their column. Warnings of the file's reader are appended.
+    Repeated names get the number of their column. Warnings are appended, also those of the file's
+    reader (`table.doubts`).
     """
     problems += [Problem(file, message, "warning") for message in table.doubts]
     cells = _number_repeated_columns(table.cells, file, problems)
@@ -222,11 +225,8 @@ def _number_repeated_columns(
     repeated = [header for header in n_columns_of_header if n_columns_of_header[header] > 1]
     if not repeated:
         return table
-    columns = [
-        list(table.index),
-        *(list(table.iloc[:, number]) for number in range(table.shape[1])),
-    ]
-    names = dict(enumerate(headers))
+    columns = [list(table.index), *(list(cells) for _, cells in table.items())]
+    names = dict(enumerate(headers))  # number of each column that stays -> its name
     different: list[str] = []
     for header in repeated:
         numbers = [number for number, name in enumerate(headers) if name == header]
@@ -242,7 +242,7 @@ def _number_repeated_columns(
             f"column name {listing(different)} occurs more than once; to use one of the columns "
             f"write its number behind the name, '{different[0]} {_NUMBER_MARK} N)'"
         )
-        problems.append(Problem(file, message, "note", "repeated_columns"))
+        problems.append(Problem(file, message, "note", code="repeated_columns"))
     numbers_of_columns = [number for number in names if number > 0]
     renamed = table.iloc[:, [number - 1 for number in numbers_of_columns]]
     renamed.columns = [names[number] for number in numbers_of_columns]

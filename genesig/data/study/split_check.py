@@ -1,4 +1,8 @@
-"""Check whether the samples can be split as the config says."""
+"""Check whether the samples can be split as the config says.
+
+A `Sheet` is the checked sample table: `obs` (index = sample names, cells as strings), and the
+design. `file` is its file, for messages. Units are groups if there are groups, otherwise samples.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,9 @@ SPLIT_SIDES = ("train", "test")
 
 
 def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
-    """Yield a problem if the samples cannot be split as the config says.
+    """Yield a problem for too few units, or for faulty pairs, groups or predefined sides.
 
-    Splits need a number of units: groups if there are groups, otherwise single samples.
+    Of several classes with too few units the rarest is reported.
     """
     if sheet.design.pair is not None:
         yield from _check_pairs(sheet, file) if sheet.design.classes else ()
@@ -43,7 +47,7 @@ def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
         if side_faults:
             return
         train = obs[obs[splits["column"]] == "train"]
-    unit_problems: list[tuple[int, Problem]] = []
+    unit_problems: list[tuple[int, Problem]] = []  # (number of units, problem)
     for name, n_units in _count_units(train, sheet).items():
         n_left = _smallest_training_size(n_units, splits["scheme"], splits["folds"])
         if splits["scheme"] in BATCH_SCHEMES and sheet.design.batch is not None:
@@ -81,9 +85,9 @@ def check_tested_classes(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pr
 def check_training_classes(
     sheet: Sheet, splits: Splits, decision: Config, source: str
 ) -> Iterator[Problem]:
-    """Yield a warning if a class has too few training samples for the wanted specificity or such.
+    """Yield a warning if a class has too few training samples for the wanted specificity.
 
-    Samples of one group count once.
+    Or for the wanted sensitivity. Samples of one group count once.
 
     decision: section ``decision`` of the config.
     source: name of the config in messages.
@@ -168,7 +172,10 @@ def _check_units(
 
 
 def _smallest_training_size(n_units: int, scheme: str, n_folds: int) -> int:
-    """Return how many of the units the smallest training set has."""
+    """Return how many of the units the smallest training set has.
+
+    n_units: of the training side if the scheme is "predefined". n_folds: of k-fold schemes.
+    """
     if scheme == "predefined":
         return n_units
     return n_units - ceil(n_units / n_folds) if scheme.endswith("kfold") else n_units - 1
@@ -207,8 +214,8 @@ def _check_groups(sheet: Sheet, file: str) -> Iterator[Problem]:
     }
     for name, label_texts in list(labels_of_faulty_group.items())[:1]:
         message = (
-            f"data.group: '{name}' has {listing(label_texts)}; the samples of one group must have one "
-            f"response{further_text(len(labels_of_faulty_group) - 1, 'group')}"
+            f"data.group: '{name}' has {listing(label_texts)}; the samples of one group must have "
+            f"one response{further_text(len(labels_of_faulty_group) - 1, 'group')}"
         )
         yield Problem(f"{file}, column '{group}'", message)
 

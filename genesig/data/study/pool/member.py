@@ -1,6 +1,7 @@
 """Read one of several studies; compare the genes and samples of all studies.
 
-Messages name the setting ``studies``, of which an item is one study.
+`item` is an item of the setting ``studies``, `settings` are those of the joint study, and errors
+and warnings are appended to `problems`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_COMMON_SHARE = 0.5
-"""Share of a study's genes below which it is said how many of them are common."""
+"""Share of a study's genes that are in all studies, below which a warning tells their number."""
 
 
 def collapse_to_genes(
@@ -56,7 +57,7 @@ def collapse_to_genes(
     collapse_rule: str,
     problems: list[Problem],
 ) -> tuple[Array, tuple[str, ...]] | None:
-    """Return one column for each gene, and the genes; None after a problem of the gene table.
+    """Return X with one column for each gene, and the genes; None after an error.
 
     No label is used: of the probes of a gene the one with the largest mean (or interquartile
     range) over the samples stands for it, or their median in each sample.
@@ -168,8 +169,8 @@ def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
     ]
 
 
-DEFAULT_EVENT = "1"
-DEFAULT_NO_EVENT = "0"  # words of the column of events where the config names none
+DEFAULT_EVENT = "1"  # word of the event if the config names none
+DEFAULT_NO_EVENT = "0"  # word of a censored time, then
 
 
 def read_member(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:
@@ -207,7 +208,8 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     table = _translate_response(file_table, table_file, item, settings, problems)
     if table is None or matrix is None:
         return None
-    labelled_samples = [str(name) for name in table.index[_has_response(table, settings)]]
+    is_labelled = _has_response(table, settings)
+    labelled_samples = [str(name) for name in table.index[is_labelled]]
     if not labelled_samples:
         message = (
             f"no sample has a label of the study in column '{_response_columns(item, settings)[0]}'"
@@ -279,8 +281,8 @@ def _translate_response(
 ) -> pd.DataFrame | None:
     """Return the table with the response in the columns and words of the joint study.
 
-    `item` is the entry of the study in the setting ``studies``. None after an error: it is in
-    `problems`, or `check_study_settings` yields it (a label of another number of columns).
+    None after an error: it is in `problems`, or `check_study_settings` yields it (a label of
+    another number of columns).
     """
     time_column_names = (
         settings.outcome.time_columns if item["label"] is None else time_columns(item["label"])
@@ -340,7 +342,10 @@ def _translate_response(
 def _unknown_word_faults(
     cells: pd.Series[str], column_location: str, classes: Config
 ) -> Iterator[Problem]:
-    """Yield the words of ``classes`` that no sample has."""
+    """Yield an error for words that no sample has.
+
+    cells: labels of the item's table. classes: the item's setting, word -> class of the study.
+    """
     words_of_table = dict.fromkeys(map(str, cells))
     words = list(map(str, classes))
     # A word that is translated already cannot be the right spelling of another one.
@@ -359,7 +364,10 @@ def _untranslated_advice(words: Sequence[str]) -> str:
 def _translate_events(
     cells: pd.Series[str], event_word: str, study_event: str | None
 ) -> pd.Series[str]:
-    """Return events in the words of the joint study; a blank cell stays blank."""
+    """Return events in the words of the joint study; a blank cell stays blank.
+
+    event_word: the item's word of the event. study_event: that of the joint study, None for 1.
+    """
     event = study_event or DEFAULT_EVENT
     no_event = DEFAULT_NO_EVENT if event == DEFAULT_EVENT else f"not {event}"
     return cells.map(
@@ -382,13 +390,13 @@ def _count_other_words(dropped_table: pd.DataFrame, settings: StudySettings) -> 
 
 
 def _apply_item_steps(X: Array, item: Config, problems: list[Problem]) -> Array:
-    """Return X after the item's row-wise steps, which come before those of all studies."""
+    """Return X (n_samples, n_probes) after the item's row-wise steps; append their problems."""
     setting = f"studies, {item['name']}, normalise"
     try:
-        for number, step in enumerate(item["normalise"], 1):
+        for step_number, step in enumerate(item["normalise"], 1):
             previous = X
             X = fit_steps(X, [step]).transform(X)
-            problems.extend(_step_problems(step, previous, X, f"{setting}, item {number}"))
+            problems.extend(_step_problems(step, previous, X, f"{setting}, item {step_number}"))
     except (InvalidInput, GenesigError) as error:
         problems.append(Problem(setting, str(error)))
     return X
@@ -420,7 +428,10 @@ MIN_GENES_FOR_CORRELATION = 100
 
 
 def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:
-    """Yield an error for samples that are in two studies: a left-out study must be new."""
+    """Yield an error for samples that are in two studies: a left-out study must be new.
+
+    common: the genes that all studies have.
+    """
     values = [_comparable_values(member, common) for member in members]
     for (first_index, first_member), (second_index, second_member) in combinations(
         enumerate(members), 2
@@ -443,7 +454,7 @@ def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> It
 
 
 def _comparable_values(member: Member, common: Sequence[str]) -> Array:
-    """Return the values of the common genes, as logarithms if they look raw."""
+    """Return the values of the common genes, as logarithms if they look raw: samples × genes."""
     column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
     X = member.X[:, [column_of_gene[gene] for gene in common]]
     size = sizes(X)
@@ -453,7 +464,10 @@ def _comparable_values(member: Member, common: Sequence[str]) -> Array:
 
 
 def _are_copies(X: Array, Z: Array) -> Array:
-    """Return which samples of X are copies of which samples of Z, (n, m) bool."""
+    """Return which samples of X are copies of which samples of Z, (n, m) bool.
+
+    X (n, d), Z (m, d): values of the same genes.
+    """
     is_measured = np.isfinite(X).all(axis=0) & np.isfinite(Z).all(axis=0)
     X = X[:, is_measured]
     Z = Z[:, is_measured]

@@ -110,7 +110,10 @@ def _item_faults(config: Config) -> SettingFaults:
 
 
 def _item_kind_faults(item: Config, item_setting: str, task: str) -> SettingFaults:
-    """Yield settings of an item that do not fit the kind of outcome."""
+    """Yield settings of an item that do not fit the kind of outcome.
+
+    item_setting: ``"studies, item 2"``. task: a key of `LABEL_RULES`.
+    """
     rules = LABEL_RULES[task]
     if item["classes"] and not rules.has_classes:
         yield f"{item_setting}, classes", "is for classification; take it away"

@@ -68,7 +68,7 @@ def _join_members(
     members: Sequence[Member], common: Sequence[str], settings: StudySettings
 ) -> Pool:
     """Return the studies as one matrix and one sample table."""
-    names = _sample_names(members)
+    names = _sample_names(members)  # of each study
     values = np.vstack([_common_columns(member, common) for member in members])
     table = _join_tables(members, names, settings)
     rows = tuple(name for names_of_study in names for name in names_of_study)
@@ -100,7 +100,10 @@ def _sample_names(members: Sequence[Member]) -> list[list[str]]:
 def _join_tables(
     members: Sequence[Member], names: list[list[str]], settings: StudySettings
 ) -> TextTable:
-    """Return one sample table, with the places of its rows in the files of the studies."""
+    """Return one sample table, with the places of its rows in the files of the studies.
+
+    names: sample names of each study, as the joint table has them.
+    """
     import pandas as pd
 
     n_samples = sum(len(sample_names) for sample_names in names)
@@ -177,7 +180,10 @@ def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iter
 
 
 def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
-    """Yield a warning for studies whose times are so long that they may have another unit."""
+    """Yield a warning for studies whose times are so long that they may have another unit.
+
+    column: column of the times.
+    """
     import pandas as pd
 
     median_of_study = {
@@ -231,7 +237,10 @@ def _common_classes(word_counts: Sequence[Counter[str]]) -> list[str]:
 def _rare_class_message(
     study: str, rare_class: str, counts_of_study: Counter[str], candidate_words: Sequence[str]
 ) -> str:
-    """Return the message that a study lacks a class, with the label that is probably meant."""
+    """Return the message that a study lacks a class, with the label that is probably meant.
+
+    counts_of_study: number of its samples of each word. candidate_words: words that are no class.
+    """
     if counts_of_study[rare_class]:
         return (
             f"'{study}' has one sample of class '{rare_class}'; each study needs "
