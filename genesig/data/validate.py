@@ -292,7 +292,7 @@ def _rehearse_splits(
     inputs: Inputs, config: Config, source: str, problems: list[Problem]
 ) -> Size | None:
     """Draw the splits and one permutation, so that their errors come before the study runs."""
-    from genesig.data.splits.draw import draw_splits, permutation
+    from genesig.data.splits.draw import draw_splits, draw_permutation
 
     if inputs.sheet is None or inputs.expression is None:
         return None
@@ -302,7 +302,7 @@ def _rehearse_splits(
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         problems += _check_number_of_jobs(len(splits.outer), config["splits"]["batches"], source)
-        permutation(dataset, splits, min(1, config["controls"]["permutations"]))
+        draw_permutation(dataset, splits, min(1, config["controls"]["permutations"]))
         problems += check_tested_classes(inputs.sheet, splits, config["samples"])
         problems += check_training_sets(inputs.sheet, splits, config["samples"])
         problems += check_training_classes(inputs.sheet, splits, config["decision"], source)

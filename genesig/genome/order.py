@@ -52,6 +52,6 @@ class Genome:
             order, np.concatenate([[0], np.flatnonzero(np.diff(chromosome_number[order])) + 1])
         )
 
-    def parts(self) -> list[Array]:
+    def columns_by_chromosome(self) -> list[Array]:
         """Return the features of each chromosome, in order."""
         return np.split(self.order, self.starts[1:])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array, row_entries
-from genesig.data.splits.draw import permutation
+from genesig.data.splits.draw import draw_permutation
 from genesig.data.steps.described import with_summaries_applied
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
@@ -344,7 +344,7 @@ def shuffled_scores(
     """Return the scores of all sets under permuted labels, (n_shuffles, n_sets)."""
     null = np.empty((n_shuffles, len(measured.sizes())))
     for number in range(1, n_shuffles + 1):
-        X = dataset.X[permutation(dataset, splits, number)]
+        X = dataset.X[draw_permutation(dataset, splits, number)]
         statistic = by_gene(statistics(replace(dataset, X=X)), measured)
         null[number - 1] = maxmean_scores(statistic, measured)
     return null

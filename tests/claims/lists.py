@@ -59,7 +59,7 @@ def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fit
     patient_lists = []
     samples = Samples.from_dataset(dataset)
     for k, rows in enumerate(np.arange(N_SAMPLES).reshape(2, -1)):
-        inner = tuple(map(samples.names_of, samples.parts(rows, FOLDS, seed, (0, k))))
+        inner = tuple(map(samples.names_of, samples.draw_parts(rows, FOLDS, seed, (0, k))))
         patient_lists.append(Split(f"p{k}", k, 0, samples.names_of(rows), (), inner, (0, k)))
     splits = Splits("none", "stratified_kfold", seed, (), patient_lists[0], tuple(patient_lists))
     return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())

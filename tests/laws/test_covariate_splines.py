@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
@@ -150,7 +150,7 @@ def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
 
 def test_permutations_keep_the_part_explained_by_covariates() -> None:
     dataset = study()
-    pi = permutation(dataset, draw_splits(dataset, seed=1, **SPLITS), 1)
+    pi = draw_permutation(dataset, draw_splits(dataset, seed=1, **SPLITS), 1)
     Q = covariate_basis(dataset)
     X = dataset.X
     P = Q @ Q.T + 1 / len(X)
@@ -171,7 +171,7 @@ def test_permuted_training_set_differs_only_in_its_matrix() -> None:
     assert [numbers for _, numbers in alone] == [[0] * 3, [1] * 3, [2] * 3]
     np.testing.assert_array_equal(alone[0][0], dataset.X)
     for number in (1, 2):
-        pi = permutation(dataset, splits, number)
+        pi = draw_permutation(dataset, splits, number)
         np.testing.assert_array_equal(alone[number][0], exchange_residuals(dataset, pi))
     for task in todo:
         np.testing.assert_array_equal(task.y, dataset.response())

@@ -11,7 +11,7 @@ from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.cohorts.new_matrix import check_covariates
 from genesig.data.files.delimited import Matrix
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
@@ -182,7 +182,7 @@ def test_without_covariates_a_permutation_keeps_label_and_weight_together():
     dataset = replace(dataset, design=replace(dataset.design, covariates=()))
     splits = draw_splits(dataset, seed=1, **SPLITS)
     (task, *_) = make_training_sets(dataset, splits, splits.outer, [3])
-    pi = permutation(dataset, splits, 3)
+    pi = draw_permutation(dataset, splits, 3)
     assert (pi != np.arange(len(pi))).any()
     np.testing.assert_array_equal(task.covariates.weights[pi], dataset.sample_weights())
     np.testing.assert_array_equal(task.y[pi], dataset.response())

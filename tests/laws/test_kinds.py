@@ -10,7 +10,7 @@ import pytest
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import CHANCE_ERROR, COLUMNS, study_of
 
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.data.splits.folds import Samples
 from genesig.response.design import Design
 from genesig.response.kinds import RESPONSES
@@ -69,7 +69,7 @@ def test_a_permutation_exchanges_whole_responses(kind):
     dataset = study_of(kind, 2)
     splits = splits_of(dataset)
     y = dataset.response()
-    pi = permutation(dataset, splits, 1)
+    pi = draw_permutation(dataset, splits, 1)
     assert sorted(pi) == list(range(len(y)))
     assert (pi != np.arange(len(y))).any()
     assert sorted(y[pi].tolist()) == sorted(y.tolist())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.data.splits.draw import permutation
+from genesig.data.splits.draw import draw_permutation
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, Split, Splits
 
@@ -44,22 +44,22 @@ def folds(dataset, seed=0):
 @given(st.lists(st.sampled_from("ab"), min_size=2, max_size=30), st.integers(0, 99))
 def test_number_0_is_the_observed_study(y, seed):
     dataset = study(y)
-    pi = permutation(dataset, folds(dataset, seed), 0)
+    pi = draw_permutation(dataset, folds(dataset, seed), 0)
     np.testing.assert_array_equal(pi, np.arange(len(y)))
 
 
 @given(st.integers(2, 15), st.integers(2, 15), st.integers(1, 1000), st.integers(0, 99))
 def test_every_sample_is_used_once_and_the_draw_is_repeatable(n_a, n_b, number, seed):
     dataset = study("a" * n_a + "b" * n_b)
-    pi = permutation(dataset, folds(dataset, seed), number)
+    pi = draw_permutation(dataset, folds(dataset, seed), number)
     np.testing.assert_array_equal(np.sort(pi), np.arange(n_a + n_b))
-    np.testing.assert_array_equal(pi, permutation(dataset, folds(dataset, seed), number))
+    np.testing.assert_array_equal(pi, draw_permutation(dataset, folds(dataset, seed), number))
 
 
 def test_numbers_and_seeds_differ():
     dataset = study("ab" * 15)
     drawn = {
-        tuple(permutation(dataset, folds(dataset, seed), n))
+        tuple(draw_permutation(dataset, folds(dataset, seed), n))
         for seed in (0, 1)
         for n in range(1, 51)
     }
@@ -71,7 +71,7 @@ def test_where_labels_vary_inside_groups_samples_stay_in_their_group(sizes, numb
     group = np.repeat(np.arange(len(sizes)), sizes)
     y = ["ab"[row % 2] for size in sizes for row in range(size)]
     dataset = study(y, group)
-    pi = permutation(dataset, folds(dataset), number)
+    pi = draw_permutation(dataset, folds(dataset), number)
     np.testing.assert_array_equal(group[pi], group)
 
 
@@ -84,7 +84,7 @@ def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, n
     group = group[order]
     y = y[order]
     dataset = study(y, group)
-    pi = permutation(dataset, folds(dataset), number)
+    pi = draw_permutation(dataset, folds(dataset), number)
     for name in np.unique(group):
         source = pi[group == name]
         assert len(set(group[source])) == 1
@@ -99,7 +99,7 @@ def test_where_labels_are_constant_in_groups_whole_groups_change_places(sizes, n
 def test_samples_stay_in_their_batch(rows, number):
     y, batch = (np.array(column) for column in zip(*[*rows, ("a", 0), ("b", 0)], strict=True))
     dataset = study(y, batch=batch)
-    pi = permutation(dataset, folds(dataset), number)
+    pi = draw_permutation(dataset, folds(dataset), number)
     np.testing.assert_array_equal(batch[pi], batch)
     np.testing.assert_array_equal(np.sort(pi), np.arange(len(y)))
 
@@ -111,7 +111,7 @@ def test_permutation_exchanges_groups_with_the_same_batches(kinds, number):
     batch = np.array([[0, kind] for kind in kinds]).ravel()
     y = np.repeat(["a", "b"], len(kinds))
     dataset = study(y, group, batch)
-    pi = permutation(dataset, folds(dataset), number)
+    pi = draw_permutation(dataset, folds(dataset), number)
     np.testing.assert_array_equal(batch[pi], batch)
     assert all(len(set(group[pi][group == name])) == 1 for name in group)
 
@@ -120,7 +120,7 @@ def test_labels_of_a_group_in_two_batches_stay_in_each_batch():
     group = np.repeat(np.arange(4), 4)
     batch = np.tile([0, 0, 1, 1], 4)
     dataset = study("ab" * 8, group, batch)
-    pi = permutation(dataset, folds(dataset), 1)
+    pi = draw_permutation(dataset, folds(dataset), 1)
     np.testing.assert_array_equal(batch[pi], batch)
     np.testing.assert_array_equal(group[pi], group)
 
@@ -128,14 +128,14 @@ def test_labels_of_a_group_in_two_batches_stay_in_each_batch():
 def test_batches_with_a_single_label_are_refused():
     dataset = study("aaabbb", batch="111222")
     with pytest.raises(GenesigError, match=r"inside its batch.*take data\.batch away"):
-        permutation(dataset, folds(dataset), 1)
+        draw_permutation(dataset, folds(dataset), 1)
 
 
 def test_mixed_groups_are_permuted_by_their_own_rules():
     group = np.repeat(np.arange(12), 2)
     y = ["a", "b"] * 6 + ["a", "a"] * 3 + ["b", "b"] * 3
     dataset = study(y, group)
-    source = np.array([group[permutation(dataset, folds(dataset), n)] for n in range(1, 30)])
+    source = np.array([group[draw_permutation(dataset, folds(dataset), n)] for n in range(1, 30)])
     np.testing.assert_array_equal(source[:, :12], np.tile(group[:12], (29, 1)))
     assert set(source[:, 12:].ravel()) == set(range(6, 12))
     assert np.any(source[:, 12:] != group[12:])
@@ -150,7 +150,7 @@ def test_single_test_set_keeps_the_labels_of_each_side(rows, number):
     y, in_test = (np.array(column) for column in zip(*rows, strict=True))
     dataset = study(y)
     names = np.array(dataset.samples)
-    pi = permutation(dataset, splits_of(tuple(names[in_test]), names=list(names)), number)
+    pi = draw_permutation(dataset, splits_of(tuple(names[in_test]), names=list(names)), number)
     for side in (in_test, ~in_test):
         assert Counter(y[np.isin(pi, np.flatnonzero(side))]) == Counter(y[side])
         assert set(pi[side]) == set(np.flatnonzero(side))
@@ -161,7 +161,7 @@ def test_samples_outside_the_only_split_stay_outside():
     names = dataset.samples
     split = Split("x", 1, 1, tuple(names[:5]), tuple(names[5:8]), (), ())
     splits = Splits("file", "x", 0, (split,), Split("final", 0, 0, tuple(names), (), (), ()), ())
-    pi = permutation(dataset, splits, 1)
+    pi = draw_permutation(dataset, splits, 1)
     assert set(pi[8:]) == {8, 9, 10, 11}
 
 
@@ -170,12 +170,12 @@ def test_a_design_whose_labels_cannot_move_is_refused(group):
     y = "aaab" if len(group) == 4 else "aaaaaa"
     dataset = study(y, group)
     with pytest.raises(GenesigError, match="no label can change place"):
-        permutation(dataset, folds(dataset), 1)
+        draw_permutation(dataset, folds(dataset), 1)
 
 
 def test_all_arrangements_are_equally_likely():
     """Each sample's expression comes to each place one time in n, by a chi-squared bound."""
     dataset = study("ab" * 3)
-    pi = np.array([permutation(dataset, folds(dataset), n) for n in range(1, 1201)])
+    pi = np.array([draw_permutation(dataset, folds(dataset), n) for n in range(1, 1201)])
     counts = np.array([np.bincount(column, minlength=6) for column in pi.T])
     assert np.sum((counts - 200) ** 2 / 200) < 52.6  # 99.9 % of chi-squared, 25 degrees of freedom

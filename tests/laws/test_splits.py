@@ -213,7 +213,7 @@ def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, 
     group = np.repeat(np.arange(len(sizes)), sizes)
     y = np.repeat(["a", "b"], len(group) // 2)
     samples = Samples.from_dataset(study(y, group))
-    parts = samples.parts(np.arange(len(y)), folds, seed, (1, 0, 1, 0))
+    parts = samples.draw_parts(np.arange(len(y)), folds, seed, (1, 0, 1, 0))
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(y)))
     assert all(len(part) for part in parts)
     for label in "ab":

@@ -136,7 +136,7 @@ def test_segment_minimum_equals_clarabel(seed: int, mu: float, jump: float) -> N
         b = cvxpy.Variable(60)
         Z = sets.standardised(k)[rows]
         y = sets.Y[rows, k]
-        parts = [cvxpy.hstack([0, b[part], 0]) for part in genome.parts()]
+        parts = [cvxpy.hstack([0, b[part], 0]) for part in genome.columns_by_chromosome()]
         rough = cvxpy.norm1(b) + jump * sum(cvxpy.norm1(cvxpy.diff(part)) for part in parts)
         loss = cvxpy.sum_squares(y - Z @ b) / len(y) + mu * sets.norm[k] * cvxpy.sum_squares(b)
         loss += share * sets.tau_max[k] * rough

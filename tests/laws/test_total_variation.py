@@ -176,7 +176,7 @@ def test_chromosome_of_few_probes_is_not_segmented():
 
 def test_chromosomes_keep_their_order_and_features_are_sorted_within():
     genome = Genome.from_columns(5, ["X", "2", "X", "2", "X"], [3.0, 1.0, 1.0, 0.0, 2.0])
-    assert [part.tolist() for part in genome.parts()] == [[2, 4, 0], [3, 1]]
+    assert [part.tolist() for part in genome.columns_by_chromosome()] == [[2, 4, 0], [3, 1]]
 
 
 @pytest.mark.parametrize("settings", [{"tau": -1.0}, {"tau": np.inf}])

@@ -14,7 +14,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of, task_of
 
 from genesig.data.files.readers import load_schema
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
@@ -233,7 +233,7 @@ def _drawn(dataset: Dataset, splits: Splits) -> Array:
     """Return the rows of all parts of all splits, and those of the permutations."""
     all_splits = (*splits.outer, splits.final, *splits.subsamples)
     sides = [side for split in all_splits for side in (split.train, split.test, *split.inner)]
-    pi = [permutation(dataset, splits, number) for number in range(1, PERMUTATIONS + 1)]
+    pi = [draw_permutation(dataset, splits, number) for number in range(1, PERMUTATIONS + 1)]
     return np.concatenate([*map(dataset.rows, sides), *pi])
 
 

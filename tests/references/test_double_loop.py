@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from genesig.arrays import row_entries
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.half_samples import N_LASSO_POINTS
 from genesig.selection.linear.nested_cross_validation import (
@@ -92,7 +92,7 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
         dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen
     )
     assert fits.grid.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
-    X = dataset.X[permutation(dataset, splits, number)]
+    X = dataset.X[draw_permutation(dataset, splits, number)]
     y = dataset.response()
     for i, split in enumerate(splits.outer):
         train = dataset.rows(split.train)

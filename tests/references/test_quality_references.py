@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
-from genesig.data.quality.missingness import missingness, q_values
+from genesig.data.quality.missingness import associate_missing_values, q_values
 from genesig.data.quality.samples import principal_components, standardised_products
 from genesig.data.study.confounding import holds_quantities, measure_association
 from genesig.results import Design
@@ -170,7 +170,9 @@ def lacking(seed, label, design, patient=None):
     missing = rng.random((len(label), 30)) < rng.uniform(0.2, 0.8, 30)
     missing[:, 0] = True
     missing[:, 1] = False
-    return missing, missingness(missing, pd.DataFrame({"y": label, "who": patient}), design)
+    return missing, associate_missing_values(
+        missing, pd.DataFrame({"y": label, "who": patient}), design
+    )
 
 
 def classes(*names, group=None):
@@ -222,6 +224,6 @@ def test_samples_of_a_patient_count_once():
     patient = np.repeat(np.arange(12), 3).astype(str)
     missing, tested = lacking(4, label, classes("a", "b", group="who"), patient)
     obs = pd.DataFrame({"y": label[::3]})
-    alone = missingness(missing[::3], obs, classes("a", "b"))
+    alone = associate_missing_values(missing[::3], obs, classes("a", "b"))
     np.testing.assert_array_equal(tested.p, alone.p)
     assert len(missing) == 3 * len(obs)

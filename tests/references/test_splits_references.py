@@ -26,6 +26,6 @@ def test_folds_equal_stratified_k_fold(seed, task):
     samples = Samples(tuple(map(str, range(n))), y, kind, None, None, None)
     strata = kind.strata(y[rows], number)
     expected_folds = StratifiedKFold(number, shuffle=True, random_state=random_state(seed, key))
-    parts = samples.parts(rows, number, seed, key)
+    parts = samples.draw_parts(rows, number, seed, key)
     for fold, (_, test) in zip(parts, expected_folds.split(rows, strata), strict=True):
         np.testing.assert_array_equal(fold, rows[test])

@@ -11,7 +11,7 @@ from gathered_study import make_dataset
 from reference_formulas import choose_by_hand
 from settings import MOMENTS, linear
 
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
@@ -167,7 +167,7 @@ def test_every_training_set_chooses_by_the_definition(name, number):
     fits = nested_cross_validation(
         dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **linear_settings
     )
-    X = dataset.X[permutation(dataset, splits, number)]
+    X = dataset.X[draw_permutation(dataset, splits, number)]
     y = dataset.response()
     assert fits.grid.searched.tolist() == (linear_settings["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):

@@ -27,7 +27,7 @@ from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.names import Config
 from genesig.data.files.patient_columns import names_patients
-from genesig.data.quality.twins import cross_twins, twins_of
+from genesig.data.quality.twins import find_twins_across, find_twins_as_measured
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
@@ -315,7 +315,7 @@ def _reprocessed_warnings(
     """Yield a warning for reprocessed training samples, and specimens measured twice."""
     source_of_sample = {
         cohort.matrix.rows[row]: study_samples[training_row]
-        for training_row, row in reversed(cross_twins(training_values, X))
+        for training_row, row in reversed(find_twins_across(training_values, X))
         if cohort.matrix.rows[row] not in copies
     }
     if source_of_sample:
@@ -329,7 +329,7 @@ def _reprocessed_warnings(
     groups = cohort.matrix.rows if cohort.group is None else cohort.group
     if pairs := [
         (first_row, second_row)
-        for first_row, second_row in twins_of(X)
+        for first_row, second_row in find_twins_as_measured(X)
         if groups[first_row] != groups[second_row]
     ]:
         first_sample, second_sample = (cohort.matrix.rows[row] for row in pairs[0])

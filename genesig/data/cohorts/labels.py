@@ -96,20 +96,20 @@ def _read_one_column(
     filled_words = {
         name: value for name, value in word_of_sample.items() if name not in blank_samples
     }
-    class_of_sample, dropped_classes = translate(
+    study_label_of_sample, dropped_classes = translate(
         filled_words, request.design, class_of_word, label_location, problems
     )
-    names = tuple(class_of_sample)
+    names = tuple(study_label_of_sample)
     has_errors = any(problem.level == "error" for problem in problems)
     response = (
-        np.full(len(class_of_sample), np.nan)
+        np.full(len(study_label_of_sample), np.nan)
         if has_errors
-        else _code_responses(class_of_sample, request.design)
+        else _code_responses(study_label_of_sample, request.design)
     )
     return CohortLabels(
         names,
         tuple(word_of_sample[name] for name in names),
-        tuple(class_of_sample.values()),
+        tuple(study_label_of_sample.values()),
         response,
         dropped + dropped_classes,
     )
@@ -141,12 +141,12 @@ def read_numbers(request: CohortLabelRequest) -> CohortLabels | None:
     return _read_one_column(request, _check_numbers)
 
 
-def _code_responses(class_of_sample: dict[str, str], design: Design) -> Array:
+def _code_responses(study_label_of_sample: dict[str, str], design: Design) -> Array:
     """Return the classes or numbers as the study codes its response."""
     import pandas as pd
 
     return RESPONSES[design.kind].read(
-        pd.DataFrame({design.label: list(class_of_sample.values())}), design
+        pd.DataFrame({design.label: list(study_label_of_sample.values())}), design
     )
 
 
@@ -277,11 +277,11 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     label_columns_of_cohort = (
         label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
     )
-    times_of_label = time_columns(label_columns_of_cohort)
+    columns_of_times = time_columns(label_columns_of_cohort)
     time, event = label_columns(label_columns_of_cohort)
-    if not has_columns(request, [*times_of_label, event]):
+    if not has_columns(request, [*columns_of_times, event]):
         return None
-    table = join_times(request.table.cells, times_of_label)
+    table = join_times(request.table.cells, columns_of_times)
     event_word = (
         design.occurred or "1" if request.settings.event is None else request.settings.event
     )
@@ -291,13 +291,17 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     request.problems.extend(
         check_event_coding(table, request.file, (time, event), event_word, "event")
     )
-    cells = {str(name): (str(row[time]), str(row[event])) for name, row in table.iterrows()}
+    cells_of_sample = {
+        str(name): (str(row[time]), str(row[event])) for name, row in table.iterrows()
+    }
     blank_samples = [
-        name for name, time_and_event in cells.items() if any(map(is_missing, time_and_event))
+        name
+        for name, time_and_event in cells_of_sample.items()
+        if any(map(is_missing, time_and_event))
     ]
     cells_of_complete_sample = {
         name: time_and_event
-        for name, time_and_event in cells.items()
+        for name, time_and_event in cells_of_sample.items()
         if name not in set(blank_samples)
     }
     cell_faults = list(_time_faults(request, cells_of_complete_sample, (time, event), event_word))
@@ -306,7 +310,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
         return None
     without_time = _find_unlabelled(request, request.table.with_cells(table), time, ())
     if no_event := [name for name in blank_samples if name not in without_time]:
-        message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
+        message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells_of_sample)})"
         request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
     response = survival_response(
         np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),

@@ -169,11 +169,11 @@ def _translate_covariates(
 ) -> pd.DataFrame:
     """Return the sample table with covariates in the words of the study."""
     for covariate in design.covariates:
-        study_word_of = {
+        study_word_of_word = {
             str(word): study_word for word, study_word in words.get(covariate.column, {}).items()
         }
         if covariate.column in table.columns:
-            study_words = replace(covariate, words={**covariate.words, **study_word_of}).spelt(
+            study_words = replace(covariate, words={**covariate.words, **study_word_of_word}).spelt(
                 table[covariate.column]
             )
             table = table.assign(**{covariate.column: study_words})

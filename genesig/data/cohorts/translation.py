@@ -35,14 +35,14 @@ def rename_genes(
     new_names = _read_names(annotation, symbol, problems)
     if new_names is None:
         return None
-    in_rows, in_columns = (
+    n_in_rows, n_in_columns = (
         len(set(new_names) & set(gene_names)) for gene_names in (matrix.rows, matrix.columns)
     )
-    if not in_rows and not in_columns:
+    if not n_in_rows and not n_in_columns:
         message = f"no gene of the matrix is in its first column, which has {listing(new_names)}"
         problems.append(Problem(annotation, message))
         return None
-    oriented = matrix.transpose() if in_rows > in_columns else matrix
+    oriented = matrix.transpose() if n_in_rows > n_in_columns else matrix
     columns_of_name: dict[str, list[int]] = {}
     for column, gene in enumerate(oriented.columns):
         if gene in new_names:

@@ -65,7 +65,7 @@ class Missingness:
         return np.asarray(order[q[order] <= MAX_FALSE_DISCOVERY_RATE])
 
 
-def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingness:
+def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) -> Missingness:
     """Test missing values (n, d) of the samples in obs against their response.
 
     missing (n, d) bool. Of samples of one group and one label only the first counts, as these are
@@ -74,7 +74,9 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
     kind = RESPONSES[design.kind]
     response_number = kind.to_numbers(kind.read(obs, design))
     members = (
-        _members(response_number) if design.classes is not None else np.empty((0, len(obs)), bool)
+        _class_masks(response_number)
+        if design.classes is not None
+        else np.empty((0, len(obs)), bool)
     )
     distinct_samples = np.arange(len(obs))
     if design.group is not None:
@@ -102,7 +104,7 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
     )
 
 
-def _members(response_number: Array) -> Array:
+def _class_masks(response_number: Array) -> Array:
     """Return the mask of the samples of each class, (T, n), from ``Response.to_numbers``."""
     return np.asarray(
         response_number.T > 0
@@ -193,7 +195,7 @@ def check_missing(
     missing = np.isnan(X)
     if not missing.any():
         return
-    associations = missingness(missing, sheet.obs, sheet.design)
+    associations = associate_missing_values(missing, sheet.obs, sheet.design)
     first_step: Mapping[str, Any] = next(iter(fold_steps), {"step": ""})
     findings = [*_gene_phrases(associations, genes, sheet), *_sample_phrases(associations, sheet)]
     if findings:

@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.quality.missingness import missingness, q_values
+from genesig.data.quality.missingness import associate_missing_values, q_values
 from genesig.data.quality.samples import (
     OUTLIER_MADS,
     Components,
@@ -60,7 +60,7 @@ from genesig.data.quality.samples import (
     scaling_factors,
     standardised_products,
 )
-from genesig.data.quality.twins import split_twins
+from genesig.data.quality.twins import find_divisible_twins
 from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import Reference, fit_steps_to_all_samples, moment_settings
 from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
@@ -121,7 +121,7 @@ def quality(
         "outliers": _outliers(
             raw.samples, after, size, missing, nearest_distances(products, X.shape[1])
         ),
-        "twins": [list(pair) for pair in split_twins(raw.X, dataset.obs, dataset.design)],
+        "twins": [list(pair) for pair in find_divisible_twins(raw.X, dataset.obs, dataset.design)],
         "components": {
             "points": _json_value(components.points),
             "explained": _json_value(components.explained),
@@ -225,7 +225,7 @@ def _label_associations(missing: Array, dataset: Dataset) -> dict[str, Any] | No
     """Return the entry ``missing.label`` of quality.json; None if no value is missing."""
     if not missing.any():
         return None
-    associations = missingness(missing, dataset.obs, dataset.design)
+    associations = associate_missing_values(missing, dataset.obs, dataset.design)
     most_significant = associations.associated[:MAX_LISTED_GENES]
     shares = _json_value(associations.by_class[:, most_significant].T)
     names = [dataset.genes[gene] for gene in associations.genes[most_significant].tolist()]

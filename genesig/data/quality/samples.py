@@ -15,7 +15,7 @@ BOX_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # whisker, hinge, median, hinge, 
 # without outliers exceeds it is measured in tests/laws/test_sample_quality.py.
 OUTLIER_MADS = 5.0
 N_NEAREST = 3  # number of nearest samples whose mean distance is that of a sample
-_SD_PER_MAD = 1.4826  # standard deviation of normal values, in MADs
+SD_PER_MAD = 1.4826  # standard deviation of normal values, in MADs
 _TRIMMED_SHARE = 0.02  # share of the values that a trimmed mean leaves out at either end
 _GENES_PER_BLOCK = 2048  # genes that are sorted at a time, which limits the memory
 
@@ -131,13 +131,13 @@ def deviations(values: Array, min_difference: float) -> Array:
     if not np.isfinite(values).any():
         return np.full(len(values), np.nan)
     from_median = values - np.nanmedian(values)
-    spread = _SD_PER_MAD * np.nanmedian(np.abs(from_median))
+    spread = SD_PER_MAD * np.nanmedian(np.abs(from_median))
     return np.asarray(
         from_median / max(spread, min_difference / OUTLIER_MADS, np.finfo(float).tiny)
     )
 
 
-_FEATURES_PER_BLOCK = 4096
+_GENES_PER_PRODUCT = 4096
 # Squares of singular values below this share of the largest are rounding.
 _EIGENVALUE_ROUNDING = 1e-12
 
@@ -181,8 +181,8 @@ def standardised_products(X: Array, *, unit_variance: bool) -> Array:
     matrix of its size is made.
     """
     products = np.zeros((len(X), len(X)))
-    for start in range(0, X.shape[1], _FEATURES_PER_BLOCK):
-        block = X[:, start : start + _FEATURES_PER_BLOCK]
+    for start in range(0, X.shape[1], _GENES_PER_PRODUCT):
+        block = X[:, start : start + _GENES_PER_PRODUCT]
         missing = np.isnan(block)
         if missing.any():
             n_measured = np.maximum((~missing).sum(axis=0), 1)

@@ -34,7 +34,7 @@ MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
 MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
 
 
-def twins(X: Array) -> list[tuple[int, int, float]]:
+def find_twins(X: Array) -> list[tuple[int, int, float]]:
     r"""Return the pairs of samples with a large partial correlation, the closest first.
 
     With R the correlations of the samples over genes of mean 0 and variance 1, and
@@ -77,7 +77,7 @@ _TWINS_ADVICE = (
 def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator[Problem]:
     """Yield a warning of twins that are not in one group."""
     # The rows of X are the samples of `sheet.obs`, in the same order.
-    if pairs := split_twins(expression.X, sheet.obs, sheet.design):
+    if pairs := find_divisible_twins(expression.X, sheet.obs, sheet.design):
         first_sample, second_sample = pairs[0]
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
@@ -85,12 +85,12 @@ def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator
         yield Problem(location, f"{message}; {_TWINS_ADVICE}", "warning", SIMILAR_SAMPLES)
 
 
-def twins_of(X: Array) -> list[tuple[int, int]]:
-    """Return the rows of each pair of samples of a data set that are `twins`, the closest first."""
-    return [(row, other_row) for row, other_row, _ in twins(logarithms_of(X))]
+def find_twins_as_measured(X: Array) -> list[tuple[int, int]]:
+    """Return the rows of each pair of samples of a data set that are `find_twins`, the closest first."""
+    return [(row, other_row) for row, other_row, _ in find_twins(log_if_raw(X))]
 
 
-def cross_twins(X: Array, other_X: Array) -> list[tuple[int, int]]:
+def find_twins_across(X: Array, other_X: Array) -> list[tuple[int, int]]:
     """Return the samples of two data sets that look like one specimen, the closest pair first.
 
     Each gene is standardised in each data set, so that a different processing has no effect.
@@ -99,21 +99,21 @@ def cross_twins(X: Array, other_X: Array) -> list[tuple[int, int]]:
 
     Returns list of (row of X, row of other).
     """
-    stacked = np.vstack([standardised(logarithms_of(values)) for values in (X, other_X)])
+    stacked = np.vstack([standardise_genes(log_if_raw(values)) for values in (X, other_X)])
     n_first = len(X)
     return [
         (row, stacked_row - n_first)
-        for row, stacked_row, _ in twins(stacked)
+        for row, stacked_row, _ in find_twins(stacked)
         if row < n_first <= stacked_row
     ]
 
 
-def logarithms_of(X: Array) -> Array:
+def log_if_raw(X: Array) -> Array:
     """Return logarithms of values that were probably never logged, other values unchanged."""
     return as_logarithms(X) if np.isfinite(X).any() and never_logged(X) else X
 
 
-def standardised(X: Array) -> Array:
+def standardise_genes(X: Array) -> Array:
     """Return every gene with mean 0 and variance 1 over the samples; a constant gene becomes 0."""
     is_measured = np.isfinite(X)
     n_measured = np.maximum(is_measured.sum(axis=0), 1)
@@ -124,24 +124,24 @@ def standardised(X: Array) -> Array:
     return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
-def split_twins(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
-    """Return the names of `twins` of different groups, which splits may divide, closest first."""
-    values = logarithms_of(X)
+def find_divisible_twins(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
+    """Return the names of `find_twins` of different groups, which splits may divide, closest first."""
+    values = log_if_raw(X)
     if (
         design.studies and design.batch is not None
     ):  # features of a whole study are no sign of twins
-        values = _standardised_by_study(values, obs[design.batch].astype(str).to_numpy())
+        values = _standardise_by_study(values, obs[design.batch].astype(str).to_numpy())
     group_of_sample = list(obs.index if design.group is None else obs[design.group])
     return [
         (str(obs.index[row]), str(obs.index[other_row]))
-        for row, other_row, _ in twins(values)
+        for row, other_row, _ in find_twins(values)
         if group_of_sample[row] != group_of_sample[other_row]
     ]
 
 
-def _standardised_by_study(X: Array, studies: Array) -> Array:
+def _standardise_by_study(X: Array, studies: Array) -> Array:
     """Return the values with each gene standardised within each study."""
     values = np.empty(X.shape)
     for study in np.unique(studies):
-        values[studies == study] = standardised(X[studies == study])
+        values[studies == study] = standardise_genes(X[studies == study])
     return values

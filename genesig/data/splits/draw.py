@@ -104,7 +104,7 @@ def _draw_outer(
     draw_scheme = pick("splits.scheme", SCHEMES, scheme)
     _check_scheme(samples, scheme, settings.folds)
     n_splits = settings.folds * settings.repeats
-    _check_number(samples, scheme, n_splits, settings.inner_scheme, settings.inner_folds)
+    _check_number_of_splits(samples, scheme, n_splits, settings.inner_scheme, settings.inner_folds)
     outer = draw_scheme(
         samples, seed=seed, folds=settings.folds, repeats=settings.repeats, sides=sides
     )
@@ -174,29 +174,29 @@ class _InnerFolds:
         return replace(split, inner=tuple(map(self.samples.names_of, folds_of_rows)))
 
 
-def _each_unit(
+def _divide_into_units(
     location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return one part for each sample, or for each group."""
     return samples.unit_rows(rows)
 
 
-def _by_study(
+def _divide_by_study(
     location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return one part for each study if two others are left to train; else stratified parts."""
     studies = samples.rows_by_study(rows)
     if len(studies) >= MIN_STUDIES_OF_INNER_FOLDS:
         return studies
-    return _stratified(location, samples, rows, n_parts, seed, key)
+    return _divide_stratified(location, samples, rows, n_parts, seed, key)
 
 
-def _stratified(
+def _divide_stratified(
     location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     """Return stratified parts of the rows; an error names the split."""
     try:
-        return samples.parts(rows, n_parts, seed, key)
+        return samples.draw_parts(rows, n_parts, seed, key)
     except GenesigError as error:
         raise LocatedError(location, str(error)) from error
 
@@ -206,8 +206,8 @@ def _halves(samples: Samples, seed: int, n_pairs: int) -> Iterator[Split]:
     all_rows = np.arange(len(samples.names))
     for pair in range(1, n_pairs + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
-        halves = _stratified("splits.subsamples", samples, all_rows, 2, seed, key)
-        for fold, half_rows in enumerate(halves, start=1):
+        half_pair = _divide_stratified("splits.subsamples", samples, all_rows, 2, seed, key)
+        for fold, half_rows in enumerate(half_pair, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
             yield Split(name, pair, fold, samples.names_of(half_rows), (), (), key)
 
@@ -240,16 +240,16 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
                 )
 
 
-def _check_number(
+def _check_number_of_splits(
     samples: Samples, scheme: str, n_splits: int, inner_scheme: str, inner_folds: int
 ) -> None:
     """Raise if the scheme makes more splits or inner folds than any study needs."""
-    units = len(samples.names if samples.groups is None else np.unique(samples.groups))
-    outer = {_kfold: n_splits, _predefined: 1}.get(SCHEMES[scheme], units)
-    inner = units if inner_scheme == "leave_one_out" else inner_folds
+    n_units = len(samples.names if samples.groups is None else np.unique(samples.groups))
+    n_outer = {_kfold: n_splits, _predefined: 1}.get(SCHEMES[scheme], n_units)
+    n_inner = n_units if inner_scheme == "leave_one_out" else inner_folds
     if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
-        outer = len(np.unique(samples.batches))
-    if message := excess_message(outer, inner, len(samples.names)):
+        n_outer = len(np.unique(samples.batches))
+    if message := excess_message(n_outer, n_inner, len(samples.names)):
         raise LocatedError("splits.scheme", message)
 
 
@@ -280,9 +280,9 @@ def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any)
     all_rows = np.arange(len(samples.names))
     for repeat in range(1, repeats + 1):
         key = spawn_key(OUTER_SPLIT, split=repeat)
-        parts = _stratified("splits.folds", samples, all_rows, folds, seed, key)
+        parts = _divide_stratified("splits.folds", samples, all_rows, folds, seed, key)
         for fold, test in enumerate(parts, start=1):
-            yield _split(samples, f"r{repeat}f{fold}", repeat, fold, test)
+            yield _outer_split(samples, f"r{repeat}f{fold}", repeat, fold, test)
 
 
 def _leave_one_out(
@@ -290,7 +290,7 @@ def _leave_one_out(
 ) -> Iterator[Split]:
     """Yield a split for each sample, which alone is tested."""
     for row, name in enumerate(samples.names):
-        yield _split(samples, name, 1, row + 1, np.array([row]))
+        yield _outer_split(samples, name, 1, row + 1, np.array([row]))
 
 
 def _leave_one_group_out(
@@ -310,7 +310,7 @@ def _leave_one_batch_out(
 def _leave_out(samples: Samples, set_of_sample: Array | None) -> Iterator[Split]:
     """Yield a split for each set of samples, in order of names: that set is the test side."""
     for fold, name in enumerate([] if set_of_sample is None else np.unique(set_of_sample), start=1):
-        yield _split(samples, str(name), 1, fold, np.flatnonzero(set_of_sample == name))
+        yield _outer_split(samples, str(name), 1, fold, np.flatnonzero(set_of_sample == name))
 
 
 def _predefined(
@@ -325,10 +325,10 @@ def _predefined(
         raise LocatedError(
             "splits.column", f"only 'train' and 'test' are known, found {unknown_listing}"
         )
-    yield _split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
+    yield _outer_split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
 
 
-def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> Split:
+def _outer_split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> Split:
     """Return an outer split by its test rows, without inner folds."""
     train = np.setdiff1d(np.arange(len(samples.names)), test)
     key = spawn_key(OUTER_SPLIT, split=repeat, fold=fold)
@@ -350,9 +350,9 @@ GROUPED_SCHEME_OF = {
 """Scheme that splits single samples -> the scheme that splits groups in the same way."""
 
 INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
-    "stratified_kfold": _stratified,
-    "leave_one_out": _each_unit,
-    "leave_one_study_out": _by_study,
+    "stratified_kfold": _divide_stratified,
+    "leave_one_out": _divide_into_units,
+    "leave_one_study_out": _divide_by_study,
 }
 """Inner scheme -> function that returns the rows of each fold; all have the same arguments."""
 
@@ -371,7 +371,9 @@ SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
 """
 
 
-def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION) -> Array:
+def draw_permutation(
+    dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION
+) -> Array:
     """Return rows (n,) such that ``X[rows]`` with the original y and splits is a study under H0.
 
     Samples are exchanged as far as they are exchangeable if expression is independent of the label:
@@ -398,7 +400,7 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
     rng = generator(splits.seed, spawn_key(stage, permutation=number))
     any_exchange = False
     batches = dataset.batches()
-    for blocks in _exchangeable_blocks(y, dataset.groups(), batches, _sides(dataset, splits)):
+    for blocks in _exchangeable_blocks(y, dataset.groups(), batches, _side_codes(dataset, splits)):
         rows = np.array(blocks)  # (n_blocks, m): rows[k] takes the place of another block
         any_exchange = any_exchange or len(np.unique(y[rows])) > 1
         row_of_sample[rows] = rows[rng.permutation(len(rows))]
@@ -422,7 +424,7 @@ def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERM
 def permute_responses(
     y: Array, groups: Array | None, batches: Array | None, count: int, rng: np.random.Generator
 ) -> Array:
-    """Return `count` permutations of the responses y, as in `permutation`, (n, count).
+    """Return `count` permutations of the responses y, as in `draw_permutation`, (n, count).
 
     If the design allows no exchange of these responses, all of them are exchanged: the result
     scales weights of sums, and is no significance test.
@@ -450,11 +452,11 @@ def response_strata(y: Array, groups: Array | None, batches: Array | None) -> li
 
 
 def _exchangeable_blocks(
-    y: Array, groups: Array | None, batches: Array | None, side: Array
+    y: Array, groups: Array | None, batches: Array | None, side_code: Array
 ) -> list[list[Array]]:
     """Return lists of blocks of rows (m,); the blocks of one list may be exchanged.
 
-    side (n,): from `_sides`; samples of different sides are never exchanged.
+    side_code (n,): from `_side_codes`; samples of different sides are never exchanged.
     """
     groups = np.arange(len(y)) if groups is None else groups
     batch = np.zeros(len(y)) if batches is None else batches
@@ -465,20 +467,20 @@ def _exchangeable_blocks(
             # Samples of one batch have one number; a group in several batches is exchanged with
             # those that have as many samples in each.
             rows = rows[np.argsort(batch[rows], kind="stable")]
-            strata.setdefault((side[rows[0]], tuple(batch[rows])), []).append(rows)
+            strata.setdefault((side_code[rows[0]], tuple(batch[rows])), []).append(rows)
         else:
             for batch_name in np.unique(batch[rows]):
-                strata[side[rows[0]], batch_name, group] = list(
+                strata[side_code[rows[0]], batch_name, group] = list(
                     rows[batch[rows] == batch_name][:, None]
                 )
     return list(strata.values())
 
 
-def _sides(dataset: Dataset, splits: Splits) -> Array:
+def _side_codes(dataset: Dataset, splits: Splits) -> Array:
     """Return, for a single split, 0 for training, 1 for test, 2 for other samples; else all 0."""
-    side = np.zeros(len(dataset.samples), dtype=np.int64)
+    side_code = np.zeros(len(dataset.samples), dtype=np.int64)
     if len(splits.outer) == 1:
-        side[:] = 2
-        side[dataset.rows(splits.outer[0].train)] = 0
-        side[dataset.rows(splits.outer[0].test)] = 1
-    return side
+        side_code[:] = 2
+        side_code[dataset.rows(splits.outer[0].train)] = 0
+        side_code[dataset.rows(splits.outer[0].test)] = 1
+    return side_code

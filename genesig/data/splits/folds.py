@@ -92,7 +92,7 @@ class Samples:
             return list(rows[:, None])
         return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
 
-    def parts(self, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]) -> list[Array]:
+    def draw_parts(self, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]) -> list[Array]:
         """Return the rows of stratified parts of like size, groups whole; draws depend on the key.
 
         Raises GenesigError: if there are fewer samples or groups, or fewer samples of every class,
@@ -113,7 +113,7 @@ class Samples:
             part_of_row = _stratified_groups(strata, group_number, n_parts, generator(seed, key))
         return [rows[part_of_row == part_number] for part_number in range(n_parts)]
 
-    def halves(self, rows: Array, n_pairs: int, seed: int, key: tuple[int, ...]) -> Array:
+    def draw_halves(self, rows: Array, n_pairs: int, seed: int, key: tuple[int, ...]) -> Array:
         """Return the masks (n, 2 n_pairs) of complementary pairs of stratified halves of some rows.
 
         Columns 2i and 2i + 1 are a pair. Groups stay together. Each pair has its own random
@@ -121,21 +121,23 @@ class Samples:
         """
         masks = np.zeros((len(self.names), 2 * n_pairs), dtype=bool)
         for pair in range(n_pairs):
-            for side, rows_of_half in enumerate(self.parts(rows, 2, seed, (HALF, *key, pair))):
+            for side, rows_of_half in enumerate(self.draw_parts(rows, 2, seed, (HALF, *key, pair))):
                 masks[rows_of_half, 2 * pair + side] = True
         return masks
 
-    def halves_of_split(self, split: Split, counts: HalfCounts, seed: int) -> tuple[Array, Array]:
+    def draw_halves_of_split(
+        self, split: Split, counts: HalfCounts, seed: int
+    ) -> tuple[Array, Array]:
         """Return the masks of halves of a split's training rows, and of the rows that train a fold.
 
         They are (n, 2 P) and (n_folds, n, 2 p); without pairs for folds, n_folds is 0.
         """
         train = self.rows(split.train)
-        halves = self.halves(train, counts.outer, seed, (*split.seed, 0))
+        halves = self.draw_halves(train, counts.outer, seed, (*split.seed, 0))
         if not counts.inner or not split.inner:
             return halves, np.zeros((0, len(self.names), 0), dtype=bool)
         inner_halves = [
-            self.halves(
+            self.draw_halves(
                 np.setdiff1d(train, self.rows(fold)), counts.inner, seed, (*split.seed, number)
             )
             for number, fold in enumerate(split.inner, start=1)

@@ -51,11 +51,11 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
     subsamples = raw.get("subsamples")
     listed = ListedSplits(
         scheme=str(raw.get("scheme", "file")),
-        outer=_splits(raw["outer"]),
+        outer=_complete_splits(raw["outer"]),
         inner_scheme=raw.get("inner_scheme"),
         seed=raw.get("seed"),
-        final=None if final is None else _splits([FINAL_SPLIT_DEFAULTS | final])[0],
-        subsamples=None if subsamples is None else _splits(subsamples),
+        final=None if final is None else _complete_splits([FINAL_SPLIT_DEFAULTS | final])[0],
+        subsamples=None if subsamples is None else _complete_splits(subsamples),
     )
     problems = list(_name_problems(path, listed, samples))
     if problems:
@@ -112,7 +112,7 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
+def _complete_splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
     """Return splits from JSON objects, with defaults for missing keys and sorted names."""
     filled = []
     for position, raw_split in enumerate(raw, start=1):
@@ -139,12 +139,12 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
             yield Problem(path, f"{count} splits are named '{name}'; names must differ")
     list_problems: list[Problem] = []
     for split in all_splits:
-        place = f"{path}, split {split.name}"
+        location = f"{path}, split {split.name}"
         list_problems += _list_problems(
-            place, "train or test", split.train + split.test, samples.names
+            location, "train or test", split.train + split.test, samples.names
         )
         fold_names = tuple(name for fold in split.inner for name in fold)
-        list_problems += _list_problems(place, "the inner folds", fold_names, split.train)
+        list_problems += _list_problems(location, "the inner folds", fold_names, split.train)
     if len(list_problems) <= MAX_LISTED_PROBLEMS:
         yield from list_problems
         return
@@ -207,12 +207,12 @@ def excess_message(n_outer: int, n_inner: int, n_samples: int = 1) -> str | None
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
     """Yield a problem for each outer split that cannot be used for assessment."""
     for split in outer:
-        place = f"split {split.name}"
+        location = f"split {split.name}"
         train = samples.rows(split.train)
         if not split.test:
-            yield Problem(place, f"no test samples; choose {REMEDY['outer']}")
-        yield from _split_group_problems(samples, place, train, samples.rows(split.test))
-        yield from _response_problems(samples, place, train, "outer")
+            yield Problem(location, f"no test samples; choose {REMEDY['outer']}")
+        yield from _split_group_problems(samples, location, train, samples.rows(split.test))
+        yield from _response_problems(samples, location, train, "outer")
 
 
 def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
@@ -220,11 +220,11 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
     for split in (*splits.outer, splits.final):
         yield from _fold_faults(samples, f"split {split.name}", split, "inner")
     for split in splits.subsamples:
-        place = f"subsample {split.name}"
+        location = f"subsample {split.name}"
         side_problems = list(
-            _response_problems(samples, place, samples.rows(split.train), "subsample")
+            _response_problems(samples, location, samples.rows(split.train), "subsample")
         )
-        yield from side_problems or _fold_faults(samples, place, split, "subsample")
+        yield from side_problems or _fold_faults(samples, location, split, "subsample")
     unpaired = list(_pair_faults(samples, splits.subsamples))
     for problem in unpaired[:1]:
         yield Problem(problem.location, problem.message + further_text(len(unpaired) - 1, "pair"))
@@ -238,12 +238,12 @@ def _fold_faults(
     level: key of `REMEDY`.
     """
     for fold_number, fold in enumerate(split.inner, start=1):
-        place = f"{split_location}, inner fold {fold_number}"
+        location = f"{split_location}, inner fold {fold_number}"
         if not fold:
-            yield Problem(place, f"no validation samples; choose {REMEDY[level]}")
+            yield Problem(location, f"no validation samples; choose {REMEDY[level]}")
         train = samples.rows(sorted(set(split.train) - set(fold)))
-        yield from _split_group_problems(samples, place, train, samples.rows(fold))
-        yield from _response_problems(samples, place, train, level)
+        yield from _split_group_problems(samples, location, train, samples.rows(fold))
+        yield from _response_problems(samples, location, train, level)
 
 
 def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]:
@@ -253,11 +253,11 @@ def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]
         if second_half is None:
             yield Problem(f"subsample {first_half.name}", f"has no partner; {requirement}")
             continue
-        place = f"subsamples {first_half.name} and {second_half.name}"
+        location = f"subsamples {first_half.name} and {second_half.name}"
         if shared := [name for name in first_half.train if name in second_half.train]:
-            yield Problem(place, f"have {listing(shared)} in common; {requirement}")
+            yield Problem(location, f"have {listing(shared)} in common; {requirement}")
         rows = (samples.rows(half.train) for half in (first_half, second_half))
-        yield from islice(_split_group_problems(samples, place, *rows), 1)
+        yield from islice(_split_group_problems(samples, location, *rows), 1)
 
 
 def _split_group_problems(

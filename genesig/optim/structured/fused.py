@@ -24,7 +24,8 @@ from genesig.optim.training import TrainingSets, training_sets
 def step_design(Z: Array, genome: Genome) -> Array:
     """Return the design of the steps (n, d), ``D_j = sum of Z from j to its chromosome's end``."""
     step_columns = [
-        np.cumsum(Z[:, columns][:, ::-1], axis=1)[:, ::-1] for columns in genome.parts()
+        np.cumsum(Z[:, columns][:, ::-1], axis=1)[:, ::-1]
+        for columns in genome.columns_by_chromosome()
     ]
     return np.hstack(step_columns)
 
@@ -32,7 +33,9 @@ def step_design(Z: Array, genome: Genome) -> Array:
 def coefs_from_steps(t: Array, genome: Genome) -> Array:
     """Return the coefficients b (d,) of the features from the steps t (d,) along the genome."""
     b = np.empty(len(t))
-    for columns, steps in zip(genome.parts(), np.split(t, genome.starts[1:]), strict=True):
+    for columns, steps in zip(
+        genome.columns_by_chromosome(), np.split(t, genome.starts[1:]), strict=True
+    ):
         b[columns] = np.cumsum(steps)
     return b
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.draw import permutation
+from genesig.data.splits.draw import draw_permutation
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets
@@ -82,7 +82,7 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
     K = Z @ Z.T  # (n, n), as Z has many more columns than rows
     statistics = []
     for permutation_number in range(n_permutations + 1):  # number 0 leaves all rows in place
-        W = R[np.argsort(permutation(dataset, splits, permutation_number))]
+        W = R[np.argsort(draw_permutation(dataset, splits, permutation_number))]
         W = W - Q @ (Q.T @ W)
         statistics.append(float(np.sum(W * (K @ W)) / np.sum(np.square(W))))
     return float(np.mean(np.array(statistics) >= statistics[0] * (1 - 1e-12)))

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.draw import permutation
+from genesig.data.splits.draw import draw_permutation
 from genesig.data.splits.folds import PERMUTATION, HalfCounts, Samples
 from genesig.data.steps.alignment import Alignments
 from genesig.data.steps.described import steps_by_training_set
@@ -53,7 +53,7 @@ class TrainingSet:
     """One outer split under one permutation of the labels; rows are those of X."""
 
     split: str  # name of the split
-    permutation: int  # number of the permutation, 0 for the observed labels
+    draw_permutation: int  # number of the permutation, 0 for the observed labels
     y: Array  # (n,) response of each row of X under this permutation
     train: Array  # rows of the training samples, ascending
     test: Array  # rows of the test samples
@@ -139,11 +139,14 @@ def make_training_sets(
     samples = Samples.from_dataset(dataset)
     # Halves stay with the samples, so that all permutations share them.
     halves_by_split = [
-        (split, *samples.halves_of_split(split, half_counts, splits.seed)) for split in outer_splits
+        (split, *samples.draw_halves_of_split(split, half_counts, splits.seed))
+        for split in outer_splits
     ]
     training_sets = []
     for number in permutations:
-        row_of_sample = permutation(dataset, splits, number, stage)  # row of X that sample i takes
+        row_of_sample = draw_permutation(
+            dataset, splits, number, stage
+        )  # row of X that sample i takes
         matrix_permutation = None
         if number and dataset.design.covariates:
             matrix_permutation = row_of_sample

@@ -13,7 +13,7 @@ from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import match_genes
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.cohorts.translation import take_study_names
-from genesig.data.quality.twins import cross_twins
+from genesig.data.quality.twins import find_twins_across
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.study.settings import CohortSettings
 from genesig.errors import InvalidInput, warnings_of
@@ -607,7 +607,7 @@ def _count_training_samples(training: Array, X: Array) -> int:
         for k, row in enumerate(np.ascontiguousarray(X[:, is_complete]))
         if row.tobytes() in training_rows
     ]
-    twins = [k for _, k in cross_twins(training[:, is_complete], X[:, is_complete])]
+    twins = [k for _, k in find_twins_across(training[:, is_complete], X[:, is_complete])]
     return len({*copies, *twins})
 
 

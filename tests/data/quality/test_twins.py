@@ -14,7 +14,7 @@ from genesig.data.quality.twins import (
     MIN_TWIN_GENES,
     SIMILAR_SAMPLES,
     check_twins,
-    twins,
+    find_twins,
 )
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -68,14 +68,14 @@ def _repeated_patients(times: int, share: float) -> Callable[[np.random.Generato
 def test_samples_of_different_patients_are_no_twins(
     world: Callable[[np.random.Generator, int], Array], d: int
 ) -> None:
-    n_twins = [len(twins(world(np.random.default_rng((d, seed)), d))) for seed in range(20)]
+    n_twins = [len(find_twins(world(np.random.default_rng((d, seed)), d))) for seed in range(20)]
     assert sum(n_twins) == 0
 
 
 @pytest.mark.parametrize("d", [300, 2000])
 @pytest.mark.parametrize(("times", "share"), [(2, 0.8), (2, 0.95), (3, 0.95)])
 def test_samples_of_one_patient_are_found(times: int, share: float, d: int) -> None:
-    pairs_found = twins(_repeated_patients(times, share)(np.random.default_rng(d), d))
+    pairs_found = find_twins(_repeated_patients(times, share)(np.random.default_rng(d), d))
     pairs = N // times * times * (times - 1) // 2
     assert len(pairs_found) > 0.9 * pairs
     assert all(sample // times == second // times for sample, second, _ in pairs_found)
@@ -87,9 +87,9 @@ def test_one_pair_among_all_is_found_whatever_the_units_and_with_values_missing(
     X = _noise(rng, 400)
     X[7] = X[3] + 0.3 * rng.standard_normal(400)
     X = X * 10 ** rng.uniform(-3, 3, 400) + rng.normal(0, 100, 400)
-    ((sample, second, r),) = twins(X)
+    ((sample, second, r),) = find_twins(X)
     X[rng.random(X.shape) < 0.05] = np.nan
-    assert [(a, b) for a, b, _ in twins(X)] == [(sample, second)] == [(3, 7)]
+    assert [(a, b) for a, b, _ in find_twins(X)] == [(sample, second)] == [(3, 7)]
     assert 0.5 < r < 1
 
 
@@ -98,7 +98,7 @@ def test_twin_score_equals_partial_correlation() -> None:
     X = _repeated_patients(2, 0.9)(np.random.default_rng(8), 300)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    sample, second, r = twins(X)[0]
+    sample, second, r = find_twins(X)[0]
     with_ridge = np.hstack([Z, np.sqrt(0.1) * np.eye(N)])  # the ridge as genes of each sample's own
     other_rows = np.delete(with_ridge, [sample, second], axis=0)
     residuals = [

@@ -455,7 +455,7 @@ def test_batches_are_known_of_every_training_sample(change: Any, message: str | 
 
 def test_permuted_studies_keep_their_batches_apart() -> None:
     """A permutation keeps the association of batch and label, which the errors may live on."""
-    from genesig.data.splits.draw import permutation
+    from genesig.data.splits.draw import draw_permutation
 
     dataset = _dataset(["b1"] * 12 + ["b1", "b2"] * 6)
     splits = draw_splits(dataset, seed=1, **SPLITS)
@@ -465,5 +465,5 @@ def test_permuted_studies_keep_their_batches_apart() -> None:
     observed = association_with_label(y, batch)
     for number in range(1, 6):
         permuted = np.empty_like(y)
-        permuted[permutation(dataset, splits, number)] = y
+        permuted[draw_permutation(dataset, splits, number)] = y
         assert association_with_label(permuted, batch) == observed

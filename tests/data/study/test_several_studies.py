@@ -13,7 +13,7 @@ import pytest
 from study_runs import Studies, tables
 
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.splits.draw import draw_splits, permutation
+from genesig.data.splits.draw import draw_splits, draw_permutation
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -127,7 +127,7 @@ def test_each_study_is_left_out_whole_and_halves_stay_within(tmp_path):
         cells = pd.Series([(of[name], y[name]) for name in half.train]).value_counts()
         assert cells.between(4, 6).all()
         assert len(cells) == 8
-    pi = permutation(dataset, splits, 1)
+    pi = draw_permutation(dataset, splits, 1)
     assert (dataset.batches()[pi] == dataset.batches()).all()
 
 

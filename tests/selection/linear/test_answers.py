@@ -218,7 +218,9 @@ def test_without_chance_the_chosen_list_is_the_only_answer(study):
 def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
     dataset, splits, _, chance = of("regression")
     rows = np.arange(len(dataset.samples))
-    masks = Samples.from_dataset(dataset).halves(rows, 25, splits.seed, (*splits.final.seed, 0))
+    masks = Samples.from_dataset(dataset).draw_halves(
+        rows, 25, splits.seed, (*splits.final.seed, 0)
+    )
     Z = StandardScaler().fit_transform(dataset.X)
     norm = np.linalg.norm(Z, 2) ** 2 / len(Z)
     y = dataset.response()
@@ -262,7 +264,7 @@ def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_othe
     dataset, *_ = of("classification")
     samples = Samples.from_dataset(dataset)
     rows = np.arange(5, 45)
-    masks = samples.halves(rows, 4, 1, (7,))
+    masks = samples.draw_halves(rows, 4, 1, (7,))
     is_in_half = np.isin(np.arange(len(dataset.samples)), rows)
     for pair in range(4):
         a = masks[:, 2 * pair]
@@ -271,7 +273,7 @@ def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_othe
         for side in (-1, 1):
             sizes = [np.sum(dataset.response()[half] == side) for half in (a, b)]
             assert abs(sizes[0] - sizes[1]) <= 1
-    np.testing.assert_array_equal(samples.halves(rows, 2, 1, (7,)), masks[:, :4])
+    np.testing.assert_array_equal(samples.draw_halves(rows, 2, 1, (7,)), masks[:, :4])
 
 
 def test_groups_stay_in_one_half():
@@ -279,7 +281,7 @@ def test_groups_stay_in_one_half():
     obs = dataset.obs.assign(patient=[f"p{k // 3}" for k in range(48)])
     design = replace(dataset.design, group="patient")
     grouped = replace(dataset, obs=obs, design=design)
-    masks = Samples.from_dataset(grouped).halves(np.arange(48), 5, 1, (7,))
+    masks = Samples.from_dataset(grouped).draw_halves(np.arange(48), 5, 1, (7,))
     for half in masks.T:
         assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
 
