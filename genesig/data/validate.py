@@ -292,7 +292,7 @@ def _rehearse_splits(
     inputs: Inputs, config: Config, source: str, problems: list[Problem]
 ) -> Size | None:
     """Draw the splits and one permutation, so that their errors come before the study runs."""
-    from genesig.data.splits.draw import draw_splits, draw_permutation
+    from genesig.data.splits.draw import draw_permutation, draw_splits
 
     if inputs.sheet is None or inputs.expression is None:
         return None

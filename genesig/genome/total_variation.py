@@ -15,7 +15,7 @@ from genesig.arrays import Array
 from genesig.compiled.steps import denoise, join_segments
 
 TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
-"""Values of tau that `segmented` tries, in standard deviations of the noise."""
+"""Values of tau that `choose_segments` tries, in standard deviations of the noise."""
 
 SINGLE_LINE = np.zeros(1, dtype=np.int64)  # starts of lines if there is a single line
 
@@ -32,7 +32,7 @@ def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     centre = float(y.mean())
     for line_start, line_end in pairwise([*lines.tolist(), len(y)]):
         denoise(y[line_start:line_end] - centre, float(tau), step_function[line_start:line_end])
-    starts = segment_starts(step_function, lines)
+    starts = find_segment_starts(step_function, lines)
     length = np.diff(np.append(starts, len(y)))
     jump_signs = np.append(np.sign(np.diff(step_function[starts], prepend=step_function[0])), 0.0)
     jump_signs[:-1][np.isin(starts, lines)] = 0.0
@@ -40,12 +40,12 @@ def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     return np.asarray(centre + np.repeat(levels, length))
 
 
-def segment_starts(f: Array, lines: Array = SINGLE_LINE) -> Array:
+def find_segment_starts(f: Array, lines: Array = SINGLE_LINE) -> Array:
     """Return the index at which each segment of a step function begins; each line begins one."""
     return np.union1d(lines, np.flatnonzero(np.diff(f)) + 1)
 
 
-def pruned(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array:
+def prune_segments(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array:
     """Return the starts of the segments that are left after pruning by BIC.
 
     Starting with all segments, the two neighbours on a line with the smallest increase of the RSS
@@ -83,13 +83,13 @@ def _bic(rss: float, n_segments: int, n_lines: int, n: int, rss_floor: float) ->
     )
 
 
-def means(y: Array, starts: Array) -> Array:
+def segment_means(y: Array, starts: Array) -> Array:
     """Return the step function of the means of y between the starts, (n,)."""
     length = np.diff(np.append(starts, len(y)))
     return np.repeat(np.add.reduceat(y, starts) / length, length)
 
 
-def noise(y: Array, lines: Array = SINGLE_LINE) -> float:
+def noise_sd(y: Array, lines: Array = SINGLE_LINE) -> float:
     """Return the standard deviation of the noise, by the MAD of the differences of neighbours.
 
     The MAD ignores jumps. It is 0 if more than half of the neighbours are equal.
@@ -99,20 +99,20 @@ def noise(y: Array, lines: Array = SINGLE_LINE) -> float:
     return 1.4826 * median_deviation / 2**0.5
 
 
-def segmented(y: Array, lines: Array = SINGLE_LINE) -> Array:
+def choose_segments(y: Array, lines: Array = SINGLE_LINE) -> Array:
     """Return the best step function by BIC over several tau, with pruned segments, (n,).
 
     Total variation alone has many small steps around each jump, and levels shrunken towards each
     other: so segments are pruned, and each gets its mean. Values without noise stay as they are.
     """
-    noise_sd = noise(y, lines)
-    if noise_sd == 0.0:
+    sd = noise_sd(y, lines)
+    if sd == 0.0:
         return np.array(y, dtype=float)
     candidate_starts = (
-        segment_starts(total_variation(y, noise_sd * tau, lines), lines) for tau in TAU_LEVELS
+        find_segment_starts(total_variation(y, sd * tau, lines), lines) for tau in TAU_LEVELS
     )
-    kept_starts = [pruned(y, starts, lines) for starts in candidate_starts]
-    fits = [means(y, starts) for starts in kept_starts]
+    kept_starts = [prune_segments(y, starts, lines) for starts in candidate_starts]
+    fits = [segment_means(y, starts) for starts in kept_starts]
     rss_floor = _rss_floor(y)
     scores = [
         _bic(
@@ -127,9 +127,9 @@ def segmented(y: Array, lines: Array = SINGLE_LINE) -> Array:
     return fits[int(np.argmin(scores))]
 
 
-def denoised(y: Array, lines: Array, tau: float | None) -> Array:
-    """Return the step function of a sample, (n,): tau in units of its noise; None: `segmented`."""
+def denoise_sample(y: Array, lines: Array, tau: float | None) -> Array:
+    """Return the step function of a sample, (n,): tau in units of its noise; None: `choose_segments`."""
     if tau is None:
-        return segmented(y, lines)
-    absolute_tau = tau * noise(y, lines)
+        return choose_segments(y, lines)
+    absolute_tau = tau * noise_sd(y, lines)
     return total_variation(y, absolute_tau, lines) if absolute_tau else np.array(y, dtype=float)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.genome.order import Genome
-from genesig.genome.total_variation import denoised
+from genesig.genome.total_variation import denoise_sample
 from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
@@ -346,5 +346,5 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         order = self.genome_.order
         lines = self.genome_.starts
         for row, values in enumerate(X[:, order]):
-            step_functions[row, order] = denoised(values, lines, self.tau)
+            step_functions[row, order] = denoise_sample(values, lines, self.tau)
         return step_functions

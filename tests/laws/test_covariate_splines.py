@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design

@@ -11,7 +11,7 @@ from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.cohorts.new_matrix import check_covariates
 from genesig.data.files.delimited import Matrix
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits

@@ -10,7 +10,7 @@ import pytest
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import CHANCE_ERROR, COLUMNS, study_of
 
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.response.design import Design
 from genesig.response.kinds import RESPONSES

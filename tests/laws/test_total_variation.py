@@ -13,12 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.genome.total_variation import (
-    denoised,
-    means,
-    noise,
-    pruned,
-    segment_starts,
-    segmented,
+    denoise_sample,
+    segment_means,
+    noise_sd,
+    prune_segments,
+    find_segment_starts,
+    choose_segments,
     total_variation,
 )
 from genesig.models.components import TotalVariation
@@ -77,8 +77,8 @@ def test_tau_max_is_sharp_and_no_penalty_changes_nothing(seed, n):
     y = values(seed, n)
     y[-1] += 0.05
     np.testing.assert_allclose(total_variation(y, 0.0), y, atol=1e-12)
-    assert len(segment_starts(total_variation(y, tau_max(y) * (1 + 1e-9)))) == 1
-    assert len(segment_starts(total_variation(y, tau_max(y) * (1 - 1e-6)))) > 1
+    assert len(find_segment_starts(total_variation(y, tau_max(y) * (1 + 1e-9)))) == 1
+    assert len(find_segment_starts(total_variation(y, tau_max(y) * (1 - 1e-6)))) > 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -105,24 +105,27 @@ def test_an_array_cgh_toy_loses_its_staircases_to_bic():
     """Total variation alone has three to four times the segments, and levels drawn together."""
     true, y = chromosomes()
     f = total_variation(y, 3 * 0.3)
-    segmented_line = segmented(y)
-    assert noise(y) == pytest.approx(0.3, rel=0.1)
-    assert len(segment_starts(f)) > 2 * 40
-    assert abs(len(segment_starts(segmented_line)) - 40) <= 2
+    segmented_line = choose_segments(y)
+    assert noise_sd(y) == pytest.approx(0.3, rel=0.1)
+    assert len(find_segment_starts(f)) > 2 * 40
+    assert abs(len(find_segment_starts(segmented_line)) - 40) <= 2
     far = [np.sqrt(np.mean((line - true) ** 2)) for line in (y, f, segmented_line)]
     assert far[2] < 0.08 < far[1] < 0.15 < far[0]
 
 
 def test_bic_keeps_noiseless_steps_and_joins_noise():
     steps = np.repeat([0.0, 1.0, 3.0], 10)
-    np.testing.assert_array_equal(segmented(steps), steps)
-    np.testing.assert_array_equal(segmented(np.full(7, 2.0)), np.full(7, 2.0))
+    np.testing.assert_array_equal(choose_segments(steps), steps)
+    np.testing.assert_array_equal(choose_segments(np.full(7, 2.0)), np.full(7, 2.0))
     joined = [
-        len(segment_starts(segmented(np.random.default_rng(s).normal(size=200)))) for s in range(20)
+        len(find_segment_starts(choose_segments(np.random.default_rng(s).normal(size=200))))
+        for s in range(20)
     ]
     assert np.mean(joined) < 1.2
-    assert pruned(steps, np.array([0, 5, 10, 20])).tolist() == [0, 10, 20]
-    np.testing.assert_array_equal(means(steps, np.array([0, 20])), np.repeat([0.5, 3.0], [20, 10]))
+    assert prune_segments(steps, np.array([0, 5, 10, 20])).tolist() == [0, 10, 20]
+    np.testing.assert_array_equal(
+        segment_means(steps, np.array([0, 20])), np.repeat([0.5, 3.0], [20, 10])
+    )
 
 
 def test_twenty_thousand_probes_take_a_moment():
@@ -144,9 +147,11 @@ def test_each_row_stands_for_itself_and_its_chromosomes_share_their_noise():
     for tau in (None, 2.0):
         reordered_lines = TotalVariation(names, place, tau).fit(X[:, order]).transform(X[:, order])
         for row, y in zip(reordered_lines, X, strict=True):
-            np.testing.assert_allclose(row[np.argsort(place)], denoised(y, lines, tau), atol=1e-12)
+            np.testing.assert_allclose(
+                row[np.argsort(place)], denoise_sample(y, lines, tau), atol=1e-12
+            )
     transformed = TotalVariation(tau=2.0).fit(X).transform(X)
-    np.testing.assert_array_equal(transformed[1], total_variation(X[1], 2 * noise(X[1])))
+    np.testing.assert_array_equal(transformed[1], total_variation(X[1], 2 * noise_sd(X[1])))
 
 
 @given(st.integers(0, 2**20), st.integers(2, 40), st.integers(2, 30), st.floats(0.0, 4.0))
@@ -156,11 +161,11 @@ def test_lines_of_equal_tau_are_denoised_separately(seed, n, m, tau):
     f = total_variation(y, tau, lines)
     separate_lines = np.concatenate([total_variation(y[:n], tau), total_variation(y[n:], tau)])
     np.testing.assert_allclose(f, separate_lines, atol=1e-12)
-    assert n in segment_starts(np.zeros(n + m), lines)
-    assert n in pruned(y, segment_starts(f, lines), lines)
+    assert n in find_segment_starts(np.zeros(n + m), lines)
+    assert n in prune_segments(y, find_segment_starts(f, lines), lines)
     steps = np.delete(np.diff(y), n - 1)
     spread = 1.4826 * np.median(np.abs(steps - np.median(steps))) / 2**0.5
-    assert noise(y, lines) == pytest.approx(spread)
+    assert noise_sd(y, lines) == pytest.approx(spread)
 
 
 def test_chromosome_of_few_probes_is_not_segmented():
@@ -169,9 +174,9 @@ def test_chromosome_of_few_probes_is_not_segmented():
     lines = np.arange(20) * 4
     y = rng.normal(size=200)
     lines = np.append(lines, 80)
-    assert len(segment_starts(segmented(y, lines), lines)) <= len(lines) + 1
-    alone = [segmented(part) for part in np.split(y, lines[1:])]
-    assert sum(len(segment_starts(part)) for part in alone) > len(lines) + 1
+    assert len(find_segment_starts(choose_segments(y, lines), lines)) <= len(lines) + 1
+    alone = [choose_segments(part) for part in np.split(y, lines[1:])]
+    assert sum(len(find_segment_starts(part)) for part in alone) > len(lines) + 1
 
 
 def test_chromosomes_keep_their_order_and_features_are_sorted_within():

@@ -14,7 +14,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of, task_of
 
 from genesig.data.files.readers import load_schema
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings

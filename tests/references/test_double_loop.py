@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from genesig.arrays import row_entries
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.half_samples import N_LASSO_POINTS
 from genesig.selection.linear.nested_cross_validation import (

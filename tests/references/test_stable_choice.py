@@ -11,7 +11,7 @@ from gathered_study import make_dataset
 from reference_formulas import choose_by_hand
 from settings import MOMENTS, linear
 
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation

@@ -54,14 +54,14 @@ class Segment:
 
     def transform(self, X: Array) -> Array:
         """Denoise each row."""
-        from genesig.genome.total_variation import SINGLE_LINE, denoised
+        from genesig.genome.total_variation import SINGLE_LINE, denoise_sample
 
         segmented = np.array(X, dtype=float)
         order = np.arange(X.shape[1]) if self.order is None else self.order
         starts = SINGLE_LINE if self.starts is None else self.starts
         if len(order):
             for row, values in enumerate(segmented[:, order]):
-                segmented[row, order] = denoised(values, starts, self.tau)
+                segmented[row, order] = denoise_sample(values, starts, self.tau)
         return segmented
 
     def among(self, columns: Array) -> Segment:

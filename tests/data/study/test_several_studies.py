@@ -13,7 +13,7 @@ import pytest
 from study_runs import Studies, tables
 
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.splits.draw import draw_splits, draw_permutation
+from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
