@@ -75,6 +75,11 @@ def printable(line: str) -> str:
     )
 
 
+def has_errors(problems: Iterable[Problem]) -> bool:
+    """Tell whether a problem is an error."""
+    return any(problem.level == "error" for problem in problems)
+
+
 def order_by_level(problems: Iterable[Problem]) -> list[Problem]:
     """Return errors before warnings before notes, without repeats."""
     levels = ("error", "warning", "note")

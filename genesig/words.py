@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -74,6 +75,9 @@ RESPONSE_WORD = re.compile(
 DOUBTFUL_UNKNOWN = re.compile("none|nil|-", re.IGNORECASE)
 
 
+MAX_COUNTED_WORDS = 6  # words of a column that a message lists with their numbers of samples
+
+
 def counted(number: int, noun: str) -> str:
     """Return "1 gene" or "2 genes", "2 classes"."""
     ending = "es" if noun.endswith("s") else "s"
@@ -92,6 +96,19 @@ def size_of(number: float) -> str:
 def further_text(n_further: int, noun: str) -> str:
     """Return "; 2 further pairs, too"; "" for 0."""
     return f"; {counted(n_further, f'further {noun}')}, too" if n_further else ""
+
+
+def further_in_brackets(n_further: int, noun: str) -> str:
+    """Return " (2 further cells)"; "" for 0."""
+    return f" ({counted(n_further, f'further {noun}')})" if n_further else ""
+
+
+def word_counts_text(n_samples_of_word: Counter[str]) -> str:
+    """Return the six most frequent words and their numbers of samples: "'case' (12), 'NA' (9)"."""
+    return ", ".join(
+        f"'{word}' ({n_samples})"
+        for word, n_samples in n_samples_of_word.most_common(MAX_COUNTED_WORDS)
+    )
 
 
 def listing(names: Iterable[str], max_names: int = 3) -> str:

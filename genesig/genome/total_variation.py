@@ -128,7 +128,7 @@ def choose_segments(y: Array, lines: Array = SINGLE_LINE) -> Array:
 
 
 def denoise_sample(y: Array, lines: Array, tau: float | None) -> Array:
-    """Return the step function of a sample, (n,): tau in units of its noise; None: `choose_segments`."""
+    """Return the step function of a sample, (n,): tau in units of its noise; None chooses it."""
     if tau is None:
         return choose_segments(y, lines)
     absolute_tau = tau * noise_sd(y, lines)

@@ -13,12 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.genome.total_variation import (
+    choose_segments,
     denoise_sample,
-    segment_means,
+    find_segment_starts,
     noise_sd,
     prune_segments,
-    find_segment_starts,
-    choose_segments,
+    segment_means,
     total_variation,
 )
 from genesig.models.components import TotalVariation

@@ -41,6 +41,7 @@ from genesig.errors import (
     InvalidInput,
     Problem,
     collect_problems,
+    has_errors,
     order_by_level,
     warnings_of,
 )
@@ -66,7 +67,7 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     problems = order_by_level(
         problem for cohort_problems in problems_of_cohort.values() for problem in cohort_problems
     )
-    if any(problem.level == "error" for problem in problems):
+    if has_errors(problems):
         raise InvalidInput(problems)
     return {
         "warnings": {
@@ -96,9 +97,10 @@ def _cohorts(config: Config) -> list[CohortSettings]:
 
 def check_cohort(settings: CohortSettings, config: Config, study: Inputs) -> list[Problem]:
     """Return the problems of one cohort; none if the study's classes are unknown."""
-    is_sound = all(problem.level != "error" for problem in study.problems)
     design = (
-        study.sheet.design if study.sheet is not None and is_sound else _design_by_config(config)
+        _design_by_config(config)
+        if study.sheet is None or has_errors(study.problems)
+        else study.sheet.design
     )
     problems = [] if design is None else _read_and_check(settings, design, study, config)
     return list(dict.fromkeys(problems))
@@ -125,7 +127,7 @@ def _read_and_check(
 
 
 def _design_by_config(config: Config) -> Design | None:
-    """Return the design that the config alone gives, if the sample table is faulty; else None."""
+    """Return the design that the config alone gives; None if it does not name the classes."""
     classes = config["data"]["classes"]
     task = config["data"]["task"]
     if classes is None and LABEL_RULES[task].has_classes:
@@ -139,7 +141,7 @@ def _design_by_config(config: Config) -> Design | None:
         if columns_of_label[1:]
         else {}
     )
-    return Design(columns_of_label[0], task, class_names, None, None, **survival_fields)
+    return Design(columns_of_label[0], task, class_names, group=None, pair=None, **survival_fields)
 
 
 def _check_covariates(
@@ -185,7 +187,9 @@ def _check_repeats(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem
                 f"samples of one '{column}' are not independent, so intervals would be too short"
                 f"; set group: {column} ({setting})"
             )
-            yield Problem(f"{file}, column '{column}'", message, "warning", "repeated_patients")
+            yield Problem(
+                f"{file}, column '{column}'", message, "warning", code="repeated_patients"
+            )
 
 
 def _compare_with_study(
@@ -196,7 +200,10 @@ def _compare_with_study(
     config: Config,
     settings: CohortSettings,
 ) -> Iterator[Problem]:
-    """Yield the problems of a cohort's genes, samples and values beside those of the study."""
+    """Yield the problems of a cohort's genes, samples and values beside those of the study.
+
+    var: gene table of the study. study_samples: names of its samples, in the order of `study.X`.
+    """
     problems: list[Problem] = []
     renamed = collect_problems(
         lambda: take_study_names(cohort.matrix, study.genes, settings.renamed, cohort.file),
@@ -205,8 +212,9 @@ def _compare_with_study(
     yield from problems
     if renamed is None:
         return
-    cohort = replace(cohort, matrix=renamed[0])
-    yield from renamed[1]
+    matrix, rename_warnings = renamed
+    cohort = replace(cohort, matrix=matrix)
+    yield from rename_warnings
     yield from check_gene_names(cohort.matrix, cohort.file)
     cohort_genes = set(cohort.matrix.columns)
     shared_columns = [column for column, gene in enumerate(study.genes) if gene in cohort_genes]
@@ -227,14 +235,13 @@ def _compare_with_study(
         lambda: match_genes(cohort.matrix, genes, cohort.file), problems
     )
     if matched_values is not None:
-        yield from _training_copy_warnings(
-            cohort, matched_values[0], study.X[:, shared_columns], study_samples
-        )
+        X, is_measured = matched_values
         training_values = study.X[:, shared_columns]
+        yield from _training_copy_warnings(cohort, X, training_values, study_samples)
         shared_gene_table = var.iloc[shared_columns]
         collect_problems(
             lambda: _check_value_scale(
-                cohort, shared_gene_table, *matched_values, training_values, config
+                cohort, shared_gene_table, X, is_measured, training_values, config
             ),
             problems,
         )
@@ -248,7 +255,10 @@ def _absent_gene_warning(
     config: Config,
     settings: CohortSettings,
 ) -> Iterator[Problem]:
-    """Yield a warning if the cohort lacks more genes than may be imputed."""
+    """Yield a warning if the cohort lacks more genes than may be imputed.
+
+    shared_columns: columns of the study's genes that the cohort has.
+    """
     n_absent = len(study.genes) - len(shared_columns)
     if n_absent <= settings.missing * len(study.genes):
         return
@@ -266,16 +276,19 @@ def _absent_gene_warning(
         message += (
             f"{settings.missing:g} may be imputed (missing): leave them out of the study, or "
         )
-        yield Problem(cohort.file, f"{message}else {NOT_ASSESSABLE}", "warning", code)
+        yield Problem(cohort.file, f"{message}else {NOT_ASSESSABLE}", "warning", code=code)
     else:
         message += f"; if the model needs many of them, {NOT_ASSESSABLE}. To be sure leave "
-        yield Problem(cohort.file, message + "them out of the study", "warning", code)
+        yield Problem(cohort.file, message + "them out of the study", "warning", code=code)
 
 
 def _training_copy_warnings(
     cohort: Cohort, X: Array, training_values: Array, study_samples: Sequence[str]
 ) -> Iterator[Problem]:
-    """Yield a warning for samples that are copies of training samples or share their names."""
+    """Yield a warning for samples that are copies of training samples or share their names.
+
+    X, training_values (n, d) and (m, d): the shared genes of the cohort and of the study.
+    """
     sample_of_values = {
         row.tobytes(): name
         for name, row in zip(study_samples, np.ascontiguousarray(training_values), strict=True)
@@ -292,7 +305,7 @@ def _training_copy_warnings(
             f"{counted(len(copy_of), 'sample')} with the values of a sample of the study: '{name}' "
             f"is its '{twin}'; a test on training samples says nothing, take them out"
         )
-        yield Problem(cohort.file, message, "warning", "seen_in_training")
+        yield Problem(cohort.file, message, "warning", code="seen_in_training")
     yield from _reprocessed_warnings(cohort, X, training_values, study_samples, set(copy_of))
     shared_names = [
         name for name in cohort.matrix.rows if name in set(study_samples) and name not in copy_of
@@ -312,8 +325,11 @@ def _reprocessed_warnings(
     study_samples: Sequence[str],
     copies: Collection[str],
 ) -> Iterator[Problem]:
-    """Yield a warning for reprocessed training samples, and specimens measured twice."""
-    source_of_sample = {
+    """Yield a warning for reprocessed training samples, and specimens measured twice.
+
+    copies: names of samples that are reported already.
+    """
+    source_of_sample = {  # pairs reversed, so that the closest one of a sample stays
         cohort.matrix.rows[row]: study_samples[training_row]
         for training_row, row in reversed(find_twins_across(training_values, X))
         if cohort.matrix.rows[row] not in copies
@@ -325,7 +341,7 @@ def _reprocessed_warnings(
             f"processed again: '{name}' like its '{twin}'; a test on training samples says "
             "nothing, take them out"
         )
-        yield Problem(cohort.file, message, "warning", "seen_in_training")
+        yield Problem(cohort.file, message, "warning", code="seen_in_training")
     groups = cohort.matrix.rows if cohort.group is None else cohort.group
     if pairs := [
         (first_row, second_row)
@@ -339,7 +355,7 @@ def _reprocessed_warnings(
             "specimen measured twice, which counts twice in the test; if they are, keep one of "
             "each, or name a column of patients as group"
         )
-        yield Problem(cohort.file, message, "warning", "specimen_twice")
+        yield Problem(cohort.file, message, "warning", code="specimen_twice")
 
 
 def _check_value_scale(
@@ -350,7 +366,11 @@ def _check_value_scale(
     training_values: Array,
     config: Config,
 ) -> None:
-    """Raise if the cohort's values are on another scale than the study's."""
+    """Raise InvalidInput if the cohort's values are on another scale than the study's.
+
+    var: gene table of the shared genes. X, is_measured (n, d): their values in the cohort.
+    training_values (m, d): their values in the study.
+    """
     steps = config["normalise"]["samples"]
     genes = [str(gene) for gene in var.index]
     try:

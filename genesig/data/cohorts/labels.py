@@ -21,11 +21,20 @@ from genesig.data.study.label_checks import (
 )
 from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import Problem, did_you_mean
+from genesig.errors import Problem, did_you_mean, has_errors
 from genesig.response.design import label_columns, time_columns
 from genesig.response.kinds import RESPONSES, happened, survival_response
 from genesig.results import Design
-from genesig.words import counted, further_text, is_missing, is_number, listing, number_fault
+from genesig.words import (
+    counted,
+    further_in_brackets,
+    further_text,
+    is_missing,
+    is_number,
+    listing,
+    number_fault,
+    word_counts_text,
+)
 
 # takes (word of each sample, design, class of each word, location, problems); returns the label of
 # each sample in the words of the study, and a record of each sample left out
@@ -74,7 +83,10 @@ def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
 def _read_one_column(
     request: CohortLabelRequest, translate: LabelTranslation
 ) -> CohortLabels | None:
-    """Return the labels of one column, translated; None after a problem."""
+    """Return the labels of one column, translated; None after an error.
+
+    After an error of single labels (it is in `problems`) the response is NaN.
+    """
     column = request.design.label if request.settings.label is None else request.settings.label
     if not isinstance(column, str) or not has_columns(request, [column]):
         return None  # `check_settings` yields the error of a label with several columns
@@ -100,10 +112,9 @@ def _read_one_column(
         filled_words, request.design, class_of_word, label_location, problems
     )
     names = tuple(study_label_of_sample)
-    has_errors = any(problem.level == "error" for problem in problems)
     response = (
         np.full(len(study_label_of_sample), np.nan)
-        if has_errors
+        if has_errors(problems)
         else _code_responses(study_label_of_sample, request.design)
     )
     return CohortLabels(
@@ -118,7 +129,10 @@ def _read_one_column(
 def _find_unlabelled(
     request: CohortLabelRequest, table: TextTable, column: str, words: Sequence[str]
 ) -> dict[str, str]:
-    """Return the samples without a label with the reason, by the same rule as in a study."""
+    """Return the samples without a label, {name: reason}, by the same rule as in a study.
+
+    words: words of the column that are classes, although they look like a missing value.
+    """
     return find_unlabelled_samples(
         table,
         request.file,
@@ -132,17 +146,17 @@ def _find_unlabelled(
 
 
 def read_classes(request: CohortLabelRequest) -> CohortLabels | None:
-    """Return the classes of a cohort; None after a problem."""
+    """Return the classes of a cohort in the words of the study; None after an error."""
     return _read_one_column(request, _translate_classes)
 
 
 def read_numbers(request: CohortLabelRequest) -> CohortLabels | None:
-    """Return the numbers of a cohort; None after a problem."""
+    """Return the labels of a cohort that are numbers; None after an error."""
     return _read_one_column(request, _check_numbers)
 
 
 def _code_responses(study_label_of_sample: dict[str, str], design: Design) -> Array:
-    """Return the classes or numbers as the study codes its response."""
+    """Return labels in the study's words (classes or numbers) as its response (n,)."""
     import pandas as pd
 
     return RESPONSES[design.kind].read(
@@ -157,7 +171,10 @@ def _translate_classes(
     label_location: str,
     problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Return the class of each sample, and the samples left out for another class."""
+    """Return the class of each sample, and records of the samples left out for another class.
+
+    word_of_sample: samples with a label. class_of_word: the cohort's setting ``classes``.
+    """
     classes = design.classes or ()
     n_samples_of_word = Counter(word_of_sample.values())
     word_of_class = {name: word for word, name in class_of_word.items()}
@@ -228,7 +245,10 @@ def _translate_classes(
 
 
 def _classes_setting(words: list[str], classes: tuple[str, ...]) -> str:
-    """Return the setting ``classes`` that is probably meant."""
+    """Return a question with the setting ``classes`` that is probably meant.
+
+    words: words of the cohort without a class. classes: classes of the study without a word.
+    """
     nearest_words = {name: get_close_matches(name, words, n=1, cutoff=0.4) for name in classes}
     pairs = [f"{(nearest_words[name] or ['THEIR WORD'])[0]}: {name}" for name in classes]
     return f"is it spelled otherwise? classes: {{{', '.join(pairs)}}}"
@@ -241,17 +261,16 @@ def _check_numbers(
     label_location: str,
     problems: list[Problem],
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Return the labels as they are; append a problem if one is no number."""
+    """Return the labels as they are, and no sample left out; append a problem for no numbers.
+
+    Parameters are those of `_translate_classes`.
+    """
     faulty_samples = [name for name, value in word_of_sample.items() if not is_number(value)]
     if faulty_samples:
-        further_cells_text = (
-            f" ({counted(len(faulty_samples) - 1, 'further cell')})"
-            if len(faulty_samples) > 1
-            else ""
-        )
         message = (
             f"the label of '{faulty_samples[0]}' "
-            f"{number_fault(word_of_sample[faulty_samples[0]])}{further_cells_text}"
+            f"{number_fault(word_of_sample[faulty_samples[0]])}"
+            f"{further_in_brackets(len(faulty_samples) - 1, 'cell')}"
             "; regression needs a number for each sample"
         )
         problems.append(Problem(label_location, message))
@@ -265,11 +284,11 @@ def drop_note(name: str, reason: str) -> dict[str, str]:
 
 UNIT_ADVICE = "if they are in another unit, bring them to that of the study"
 MAX_HORIZON_RATIO = 6.0
-"""How many times the study's horizon the median time may be: a year has twelve months."""
+"""Largest ratio of median time and study's horizon, or the reverse: a year has twelve months."""
 
 
 def read_times(request: CohortLabelRequest) -> CohortLabels | None:
-    """Return the times and events of a cohort; None after a problem."""
+    """Return the times and events of a cohort; None after an error."""
     design = request.design
     label = request.settings.label
     if isinstance(label, str) or design.event is None:
@@ -282,9 +301,9 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     if not has_columns(request, [*columns_of_times, event]):
         return None
     table = join_times(request.table.cells, columns_of_times)
-    event_word = (
-        design.occurred or "1" if request.settings.event is None else request.settings.event
-    )
+    event_word = request.settings.event
+    if event_word is None:
+        event_word = design.occurred or "1"
     if blank_times := list(check_blank_times(table, request.file, time, event, event_word)):
         request.problems.extend(blank_times)
         return None
@@ -310,7 +329,8 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
         return None
     without_time = _find_unlabelled(request, request.table.with_cells(table), time, ())
     if no_event := [name for name in blank_samples if name not in without_time]:
-        message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells_of_sample)})"
+        n_samples = len(cells_of_sample)
+        message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {n_samples})"
         request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
     response = survival_response(
         np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),
@@ -345,7 +365,10 @@ def _time_faults(
     columns: tuple[str, str],
     event_word: str,
 ) -> Iterator[Problem]:
-    """Yield a problem for times that are no numbers of at least 0, and if there is no event."""
+    """Yield a problem for times that are no numbers of at least 0, and if there is no event.
+
+    cells_of_sample: sample -> (time, event). columns: (time, event).
+    """
     time_location, event_location = (f"{request.file}, column '{column}'" for column in columns)
     if not cells_of_sample:
         yield Problem(
@@ -368,12 +391,9 @@ def _time_faults(
         yield Problem(time_location, sentence + further_text(len(fault_of_sample) - 1, "sample"))
     n_samples_of_word = Counter(event_cell.strip() for _, event_cell in cells_of_sample.values())
     if not any(happened(cell, event_word) for cell in n_samples_of_word):
-        counts_text = ", ".join(
-            f"'{cell}' ({n_samples})" for cell, n_samples in n_samples_of_word.most_common(6)
-        )
         advice = (
             did_you_mean(event_word, n_samples_of_word)
-            or f"; name their word in event, found {counts_text}"
+            or f"; name their word in event, found {word_counts_text(n_samples_of_word)}"
         )
         yield Problem(
             event_location,
@@ -386,7 +406,10 @@ def _time_faults(
 def _comparison_warnings(
     request: CohortLabelRequest, response: np.ndarray, time: str, event: str
 ) -> Iterator[Problem]:
-    """Yield that no pair of samples is ordered, or that times seem to have another unit."""
+    """Yield that no pair of samples is ordered, or that times seem to have another unit.
+
+    response: structured array (n,) of times and events.
+    """
     design = request.design
     time_location = f"{request.file}, column '{time}'"
     if reason := RESPONSES[design.kind].training_fault(response, None):

@@ -26,11 +26,13 @@ from genesig.data.steps.scale import (
     sizes,
 )
 from genesig.data.steps.segment import among
+from genesig.data.study.scale_check import MAX_FRACTION_SHARE, MIN_GENES
 from genesig.errors import Problem, did_you_mean, input_error
 from genesig.response.covariates import Covariate
 from genesig.words import (
     MIN_SPREAD,
     counted,
+    further_in_brackets,
     further_text,
     is_missing,
     is_number,
@@ -49,9 +51,7 @@ MIN_ODD_SD_DISTANCE = 1.0  # distance from which on other signs of another scale
 MAX_RANGES_OUTSIDE = 5.0  # largest distance of a value from the training values, in ranges of these
 ZERO_GAP_RANGES = 0.1
 """Distance of a zero below the training values from which on it may be a blank, in ranges."""
-MAX_FRACTION_SHARE = 0.5  # largest share of counts that are fractions
 COUNT_ROUNDING = 1e-9  # largest relative distance of a sum of whole counts from a whole number
-MIN_GENES = 10  # number of genes from which on equal values of a sample are no measurement
 GENE_WISE_STEPS = {
     "align_studies",
     "combat",
@@ -174,16 +174,15 @@ def match_genes(
         for position, gene in enumerate(needed)
         if gene in column_of_gene and gene not in repeated_genes
     ]
-    columns = [column_of_gene[needed[position]] for position in measured_positions]
+    measured_genes = [needed[position] for position in measured_positions]
+    columns = [column_of_gene[gene] for gene in measured_genes]
     X = np.full((len(matrix.rows), len(needed)), np.nan)
     X[:, measured_positions] = matrix.cells[:, columns]
     for row, position in np.argwhere(~np.isfinite(X[:, measured_positions])).tolist():
         text = matrix.text(row, columns[position])
-        if not is_missing(text) and needed[measured_positions[position]] not in unscored_genes:
-            cell_location = (
-                f"{file}, gene '{needed[measured_positions[position]]}', sample "
-                f"'{matrix.rows[row]}'"
-            )
+        gene = measured_genes[position]
+        if not is_missing(text) and gene not in unscored_genes:
+            cell_location = f"{file}, gene '{gene}', sample '{matrix.rows[row]}'"
             raise input_error(cell_location, f"the value {number_fault(text)}")
     is_measured = np.isfinite(X)
     return X, is_measured
@@ -202,9 +201,8 @@ def apply_row_wise(
     for row in range(len(X)):
         measured_values = X[row : row + 1, is_measured[row]]
         for step in steps:
-            measured_values = among(step, np.flatnonzero(is_measured[row])).transform(
-                measured_values
-            )
+            step_of_row = among(step, np.flatnonzero(is_measured[row]))
+            measured_values = step_of_row.transform(measured_values)
         values[row, is_measured[row]] = measured_values[0]
     return values
 
@@ -212,7 +210,10 @@ def apply_row_wise(
 def describe_training_values(
     X: Array, means: Array, sds: Array, steps: Sequence[Mapping[str, Any]]
 ) -> TrainingValues:
-    """Return the distribution of training values X that went through the row-wise steps."""
+    """Return the distribution of training values X (n, d) that went through the row-wise steps.
+
+    means, sds (d,): of each gene. steps: all steps of the study.
+    """
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
         return TrainingValues(means, sds, 0.0, 0.0, 0.0, names)
@@ -259,7 +260,7 @@ def check_values(
 
 
 def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
-    """Return each sample's counts times a factor, so that their sum is that of the training means.
+    """Return each sample's counts (n, d) times a factor: their sum is that of the training means.
 
     Only measured genes are summed. Deeper sequencing multiplies all counts of a sample, which
     should not count as another scale. means (n_genes,): mean training counts.
@@ -287,12 +288,9 @@ def zero_warnings(
     if not len(low_zeros):
         return []
     row, gene = low_zeros[0].tolist()
-    further_cells_text = (
-        f" ({counted(len(low_zeros) - 1, 'further zero')})" if len(low_zeros) > 1 else ""
-    )
     message = (
-        f"0{further_cells_text}, where the training values go from {scale.smallest:.4g} to "
-        f"{scale.largest:.4g}; if it stands for a missing value, write NA"
+        f"0{further_in_brackets(len(low_zeros) - 1, 'zero')}, where the training values go from "
+        f"{scale.smallest:.4g} to {scale.largest:.4g}; if it stands for a missing value, write NA"
     )
     return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
 
@@ -332,16 +330,13 @@ def _refuse_cells(
     scale: TrainingValues,
     file: str,
 ) -> None:
-    """Raise with the first cell of a mask, and the number of the others."""
+    """Raise InvalidInput with the first cell of a mask (n, d), and the number of the others."""
     wrong_cells = np.argwhere(is_wrong)
     if len(wrong_cells):
         row, gene = wrong_cells[0].tolist()
-        further_cells_text = (
-            f" ({counted(len(wrong_cells) - 1, 'further value')})" if len(wrong_cells) > 1 else ""
-        )
         message = (
-            f"{X[row, gene]:g} cannot have been "
-            f"measured{further_cells_text}: the training values go "
+            f"{X[row, gene]:g} cannot have been measured"
+            f"{further_in_brackets(len(wrong_cells) - 1, 'value')}: the training values go "
             f"from {scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
         )
         raise input_error(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
@@ -388,14 +383,14 @@ def _check_scale(
         is_other_scale |= (
             needs_counts
             and not is_raw
-            and 2 * int((X[row, is_compared] % 1 > 0).sum()) > is_compared.sum()
+            and np.mean(X[row, is_compared] % 1 > 0) > MAX_FRACTION_SHARE
         )
         # The step quantile puts a brighter scan right.
         if is_other_scale or (distance > MAX_SD_DISTANCE and "quantile" not in scale.steps):
-            scale_text = "look as if they were " + ("never logged" if is_raw else "logged already")
-            scale_text = (
-                scale_text if is_other_scale else f"are {distance:.1f} standard deviations off"
-            )
+            scale_text = f"are {distance:.1f} standard deviations off"
+            if is_other_scale:
+                history = "never logged" if is_raw else "logged already"
+                scale_text = f"look as if they were {history}"
             message = (
                 f"the values of sample '{name}' {scale_text}, other than those the model was "
                 f"trained on (median distance {distance:.1f} standard deviations); bring them to "
@@ -436,7 +431,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
         if not path.is_file():
             read_matrix(path, part)  # raises, with the name of a similar file
     names = [sample_name(path) for path in paths]
-    # Of two colours an array has one file each.
+    # An array of two colours has a file for each colour, with one sample name.
     files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]
     repeated = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
     if repeated:

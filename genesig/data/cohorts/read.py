@@ -19,7 +19,7 @@ from genesig.data.files.sample_names import without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column, read_sheet
-from genesig.errors import InvalidInput, Problem, collect_problems, order_by_level
+from genesig.errors import InvalidInput, Problem, collect_problems, has_errors, order_by_level
 from genesig.response.design import SEVERAL_CLASSES, label_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Design
@@ -102,7 +102,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
             matrix, other_columns = leave_out_other_columns(matrix, file, surroundings, problems)
             unlisted = check_samples(matrix, file, samples, labels.names, table_file, problems)
             dropped = unlisted + other_columns
-    if matrix is None or table is None or labels is None or _has_errors(problems):
+    if matrix is None or table is None or labels is None or has_errors(problems):
         raise InvalidInput(order_by_level(problems))
     labelled_table = table.loc[list(labels.names)]
     group_column = _group_column(design, table, settings.group)
@@ -137,7 +137,10 @@ def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str
 
 
 def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> tuple[str, ...]:
-    """Return the group of each sample; a sample without one is a group of its own."""
+    """Return the group of each sample; a sample without one is a group of its own.
+
+    column: cells of the column of groups, index = sample names. file: for messages.
+    """
     group_of_sample = {str(name): str(word).strip() for name, word in column.items()}
     column_location = f"{file}, column '{column.name}'"
     blank_samples = [name for name, word in group_of_sample.items() if is_missing(word)]
@@ -167,7 +170,10 @@ def _read_groups(column: pd.Series[Any], file: str, problems: list[Problem]) -> 
 def _translate_covariates(
     table: pd.DataFrame, design: Design, words: Mapping[str, Mapping[Any, str]]
 ) -> pd.DataFrame:
-    """Return the sample table with covariates in the words of the study."""
+    """Return the sample table with covariates in the words of the study.
+
+    words: column -> word of this table -> word of the study.
+    """
     for covariate in design.covariates:
         study_word_of_word = {
             str(word): study_word for word, study_word in words.get(covariate.column, {}).items()
@@ -178,8 +184,3 @@ def _translate_covariates(
             )
             table = table.assign(**{covariate.column: study_words})
     return table
-
-
-def _has_errors(problems: list[Problem]) -> bool:
-    """Tell whether a problem is an error."""
-    return any(problem.level == "error" for problem in problems)

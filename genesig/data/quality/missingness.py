@@ -71,13 +71,11 @@ def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) 
     missing (n, d) bool. Of samples of one group and one label only the first counts, as these are
     not independent.
     """
-    kind = RESPONSES[design.kind]
-    response_number = kind.to_numbers(kind.read(obs, design))
-    members = (
-        _class_masks(response_number)
-        if design.classes is not None
-        else np.empty((0, len(obs)), bool)
-    )
+    response_kind = RESPONSES[design.kind]
+    response_number = response_kind.to_numbers(response_kind.read(obs, design))
+    members = np.empty((0, len(obs)), bool)  # masks of the classes, (T, n)
+    if design.classes is not None:
+        members = _class_masks(response_number)
     distinct_samples = np.arange(len(obs))
     if design.group is not None:
         is_repeated = obs.duplicated([design.group, design.label]).to_numpy()
@@ -143,7 +141,10 @@ def _fisher(missing_values: Array, members: Array) -> Array:
 
 
 def _rank_sums(missing_values: Array, response_number: Array) -> Array:
-    """Return the two-sided p of each gene's rank sum, by the normal distribution, (m,)."""
+    """Return the two-sided p of each gene's rank sum, by the normal distribution, (m,).
+
+    missing_values (n, m) bool. response_number (n,) float.
+    """
     from scipy.special import ndtr
     from scipy.stats import rankdata
 
@@ -168,7 +169,7 @@ def _kruskal(share: Array, members: Array) -> float:
 
 
 def _spearman(share: Array, response_number: Array) -> float:
-    """Return the p-value of Spearman's correlation; NaN if a side is constant."""
+    """Return the p of Spearman's correlation of two arrays (n,); NaN if one is constant."""
     from scipy.stats import spearmanr
 
     varies = np.ptp(share) > 0 and np.ptp(response_number) > 0
@@ -219,7 +220,7 @@ def check_missing(
             "warning",
         )
     if "missing_most" in first_step:
-        yield from _left_out_genes(X, genes, sheet, first_step["missing_most"], location)
+        yield from _left_out_gene_warnings(X, genes, sheet, first_step["missing_most"], location)
 
 
 LOW_VALUES_ADVICE = "takes a missing value for a low one: make sure that all were measured alike"
@@ -230,7 +231,10 @@ NEIGHBOURS_ADVICE = (
 
 
 def _omics_advice(missing: Array, omics: Array | None) -> str:
-    """Return advice if most missing values are of whole omics of a sample, otherwise ''."""
+    """Return advice if most missing values are of whole omics of a sample, otherwise ''.
+
+    missing (n, d) bool. omics (d,) str.
+    """
     if omics is None:
         return ""
     missing_of_omic = {name: missing[:, omics == name] for name in sorted(set(omics))}
@@ -248,7 +252,10 @@ def _omics_advice(missing: Array, omics: Array | None) -> str:
 
 
 def _gene_phrases(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
-    """Yield a phrase about the genes whose missing values are associated with the label."""
+    """Yield a phrase about the genes whose missing values are associated with the label, if any.
+
+    genes: names; `associations.genes` are indices of them.
+    """
     associated = associations.associated
     classes = sheet.design.classes
     if not len(associated):
@@ -285,7 +292,7 @@ def _join_phrases(phrases: Sequence[str]) -> str:
     return " and ".join(phrases[:3]) + ", ..." * (len(phrases) > 3)
 
 
-def _left_out_genes(
+def _left_out_gene_warnings(
     X: Array, genes: Sequence[str], sheet: Sheet, max_share: float, location: str
 ) -> Iterator[Problem]:
     """Yield a warning of the genes that knn_impute leaves out for their missing values."""

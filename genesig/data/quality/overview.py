@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -238,6 +238,16 @@ def _label_associations(missing: Array, dataset: Dataset) -> dict[str, Any] | No
     }
 
 
+class OutlierRule(NamedTuple):
+    """One number of each sample, by which samples are outliers."""
+
+    name: str
+    reported: Array  # (n,) float, in its unit
+    tested: Array  # (n,) float: the same, or its logarithm
+    min_difference: float  # smallest difference of an outlier from the median of `tested`
+    two_sided: bool = False  # whether small values are outliers, too
+
+
 def _outliers(
     samples: Sequence[str],
     after: Mapping[str, Any],
@@ -255,29 +265,34 @@ def _outliers(
     rle = after["rle"]
     spread = rle[:, 3] - rle[:, 1]
     median_spread = float(np.nanmedian(spread)) if np.isfinite(spread).any() else 0.0
-    # name, reported values, tested values, smallest difference, whether both directions count
+    missing_share = missing.mean(axis=1)
     rules = [
-        ("rle_median", rle[:, 2], rle[:, 2], median_spread / 2, True),
-        ("rle_iqr", spread, _log2(spread), np.log2(1.25), False),
-        ("distance", distance, _log2(distance), np.log2(1.5), False),
-        ("missing", missing.mean(axis=1), missing.mean(axis=1), 0.05, False),
+        OutlierRule("rle_median", rle[:, 2], rle[:, 2], median_spread / 2, two_sided=True),
+        OutlierRule("rle_iqr", spread, _log2(spread), np.log2(1.25)),
+        OutlierRule("distance", distance, _log2(distance), np.log2(1.5)),
+        OutlierRule("missing", missing_share, missing_share, 0.05),
     ]
     if size["kind"] is not None:
         values = size["values"]
-        rules.append((str(size["kind"]), values, _log2(values), np.log2(1.5), True))
-    flagged: dict[int, list[str]] = {}
+        rules.append(
+            OutlierRule(str(size["kind"]), values, _log2(values), np.log2(1.5), two_sided=True)
+        )
+    flagged: dict[int, list[str]] = {}  # row of an outlier sample -> names of the rules
     rule_rows = []
-    for name, reported, values, min_difference, two_sided in rules:
-        deviation = (
-            deviations(values, min_difference)
-            if len(samples) >= MIN_OUTLIER_SAMPLES
-            else np.zeros(len(samples))
-        )
+    for rule in rules:
+        deviation = np.zeros(len(samples))
+        if len(samples) >= MIN_OUTLIER_SAMPLES:
+            deviation = deviations(rule.tested, rule.min_difference)
         rule_rows.append(
-            {"name": name, "values": _json_value(reported), "deviation": _json_value(deviation)}
+            {
+                "name": rule.name,
+                "values": _json_value(rule.reported),
+                "deviation": _json_value(deviation),
+            }
         )
-        for row in np.flatnonzero((np.abs(deviation) if two_sided else deviation) > OUTLIER_MADS):
-            flagged.setdefault(int(row), []).append(name)
+        excess = np.abs(deviation) if rule.two_sided else deviation
+        for row in np.flatnonzero(excess > OUTLIER_MADS):
+            flagged.setdefault(int(row), []).append(rule.name)
     outliers = [
         {"sample": samples[row], "row": row, "rules": flagged[row]} for row in sorted(flagged)
     ]
@@ -313,9 +328,10 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
         if isinstance(result, str):
             skipped.append({"column": str(name), "reason": result})
         else:
-            within_label = design.classes is not None and result.kind == "classes"
-            within_label = within_label and len(set(zip(column, labels, strict=True))) == len(
-                set(column)
+            within_label = (
+                design.classes is not None
+                and result.kind == "classes"
+                and len(set(zip(column, labels, strict=True))) == len(set(column))
             )
             tested.append((str(name), role, within_label, result))
     return {"associations": _adjusted(tested), "skipped": skipped}
@@ -326,9 +342,11 @@ def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict
 
     tested: column, role, within_label and association of each test.
     """
-    if not tested or not tested[0][3].p.size:
+    if not tested:
         return []
-    p = np.stack([result.p for *_, result in tested])
+    p = np.stack([result.p for *_, result in tested])  # (n_columns, k)
+    if not p.size:
+        return []
     q = q_values(np.nan_to_num(p, nan=1.0).ravel()).reshape(p.shape)
     return [
         {

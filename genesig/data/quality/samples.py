@@ -15,7 +15,7 @@ BOX_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # whisker, hinge, median, hinge, 
 # without outliers exceeds it is measured in tests/laws/test_sample_quality.py.
 OUTLIER_MADS = 5.0
 N_NEAREST = 3  # number of nearest samples whose mean distance is that of a sample
-SD_PER_MAD = 1.4826  # standard deviation of normal values, in MADs
+SD_PER_MAD = 1.4826  # standard deviation of normal values, in median absolute deviations (MAD)
 _TRIMMED_SHARE = 0.02  # share of the values that a trimmed mean leaves out at either end
 _GENES_PER_BLOCK = 2048  # genes that are sorted at a time, which limits the memory
 
@@ -137,7 +137,7 @@ def deviations(values: Array, min_difference: float) -> Array:
     )
 
 
-_GENES_PER_PRODUCT = 4096
+_GENES_PER_PRODUCT = 4096  # genes whose products are added at a time, for the same reason
 # Squares of singular values below this share of the largest are rounding.
 _EIGENVALUE_ROUNDING = 1e-12
 

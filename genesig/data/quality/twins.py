@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.quality.samples import as_logarithms, standardised_products
+from genesig.data.quality.samples import SD_PER_MAD, as_logarithms, standardised_products
 from genesig.data.steps.scale import never_logged
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
@@ -61,7 +61,7 @@ def find_twins(X: Array) -> list[tuple[int, int, float]]:
     first_rows, second_rows = np.triu_indices(len(products), 1)
     r = -(precision / root_diagonal / root_diagonal[:, None])[first_rows, second_rows]
     median_r = np.median(r)
-    spread = 1.4826 * np.median(np.abs(r - median_r))
+    spread = SD_PER_MAD * np.median(np.abs(r - median_r))
     twin_pairs = np.flatnonzero((r > MIN_PARTIAL_CORRELATION) & (r > median_r + MIN_MADS * spread))
     twin_pairs = twin_pairs[np.argsort(-r[twin_pairs], kind="stable")]
     return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
@@ -75,18 +75,18 @@ _TWINS_ADVICE = (
 
 
 def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator[Problem]:
-    """Yield a warning of twins that are not in one group."""
+    """Yield a warning of twins that are not in one group; `sheet` is the checked sample table."""
     # The rows of X are the samples of `sheet.obs`, in the same order.
     if pairs := find_divisible_twins(expression.X, sheet.obs, sheet.design):
         first_sample, second_sample = pairs[0]
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
         message += "specimen measured twice"
-        yield Problem(location, f"{message}; {_TWINS_ADVICE}", "warning", SIMILAR_SAMPLES)
+        yield Problem(location, f"{message}; {_TWINS_ADVICE}", "warning", code=SIMILAR_SAMPLES)
 
 
 def find_twins_as_measured(X: Array) -> list[tuple[int, int]]:
-    """Return the rows of each pair of samples of a data set that are `find_twins`, the closest first."""
+    """Return the rows of each pair of twins in values as measured, (n, d), the closest first."""
     return [(row, other_row) for row, other_row, _ in find_twins(log_if_raw(X))]
 
 
@@ -125,11 +125,13 @@ def standardise_genes(X: Array) -> Array:
 
 
 def find_divisible_twins(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
-    """Return the names of `find_twins` of different groups, which splits may divide, closest first."""
+    """Return the names of twins of different groups, which splits may divide, the closest first.
+
+    X (n, d): as measured; its rows are the samples of the sample table obs.
+    """
     values = log_if_raw(X)
-    if (
-        design.studies and design.batch is not None
-    ):  # features of a whole study are no sign of twins
+    if design.studies and design.batch is not None:
+        # Features of a whole study are no sign of twins.
         values = _standardise_by_study(values, obs[design.batch].astype(str).to_numpy())
     group_of_sample = list(obs.index if design.group is None else obs[design.group])
     return [

@@ -213,9 +213,12 @@ def _halves(samples: Samples, seed: int, n_pairs: int) -> Iterator[Split]:
 
 
 def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
-    """Raise if a scheme would divide a group or leave a fold without a class."""
+    """Raise if a scheme would divide a group, lacks groups, or leaves a fold without a class.
+
+    folds: number of folds of a k-fold scheme.
+    """
     all_rows = np.arange(len(samples.names))
-    # `one_by_one` has a part for each group: fewer parts than rows if a group has two samples.
+    # `unit_rows` has a part for each group: fewer parts than rows if a group has two samples.
     has_shared_groups = len(samples.unit_rows(all_rows)) < len(all_rows)
     grouped_scheme = GROUPED_SCHEME_OF.get(scheme)
     if has_shared_groups and grouped_scheme:
@@ -243,8 +246,12 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
 def _check_number_of_splits(
     samples: Samples, scheme: str, n_splits: int, inner_scheme: str, inner_folds: int
 ) -> None:
-    """Raise if the scheme makes more splits or inner folds than any study needs."""
+    """Raise if the scheme makes more splits or inner folds than any study needs.
+
+    n_splits: number of splits of a k-fold scheme.
+    """
     n_units = len(samples.names if samples.groups is None else np.unique(samples.groups))
+    # The other schemes leave out one unit at a time.
     n_outer = {_kfold: n_splits, _predefined: 1}.get(SCHEMES[scheme], n_units)
     n_inner = n_units if inner_scheme == "leave_one_out" else inner_folds
     if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
@@ -401,7 +408,7 @@ def draw_permutation(
     any_exchange = False
     batches = dataset.batches()
     for blocks in _exchangeable_blocks(y, dataset.groups(), batches, _side_codes(dataset, splits)):
-        rows = np.array(blocks)  # (n_blocks, m): rows[k] takes the place of another block
+        rows = np.array(blocks)  # (n_blocks, block_size): each row of it goes to another's place
         any_exchange = any_exchange or len(np.unique(y[rows])) > 1
         row_of_sample[rows] = rows[rng.permutation(len(rows))]
     if not any_exchange and dataset.design.batch is not None:
@@ -454,13 +461,15 @@ def response_strata(y: Array, groups: Array | None, batches: Array | None) -> li
 def _exchangeable_blocks(
     y: Array, groups: Array | None, batches: Array | None, side_code: Array
 ) -> list[list[Array]]:
-    """Return lists of blocks of rows (m,); the blocks of one list may be exchanged.
+    """Return lists of blocks, arrays (block_size,) of rows; blocks of one list may be exchanged.
+
+    A block is a group of one response, or a sample of a group with several.
 
     side_code (n,): from `_side_codes`; samples of different sides are never exchanged.
     """
     groups = np.arange(len(y)) if groups is None else groups
     batch = np.zeros(len(y)) if batches is None else batches
-    strata: dict[tuple[Any, ...], list[Array]] = {}
+    strata: dict[tuple[Any, ...], list[Array]] = {}  # what exchangeable blocks share -> blocks
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
         if len(np.unique(y[rows])) == 1:

@@ -87,7 +87,7 @@ class Samples:
         return tuple(self.names[row] for row in np.sort(rows))
 
     def unit_rows(self, rows: Array) -> list[Array]:
-        """Return each sample, or each group (in the order of their names), as a part."""
+        """Return the rows of each unit: of each sample, or of each group in the order of names."""
         if self.groups is None:
             return list(rows[:, None])
         return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
@@ -130,7 +130,8 @@ class Samples:
     ) -> tuple[Array, Array]:
         """Return the masks of halves of a split's training rows, and of the rows that train a fold.
 
-        They are (n, 2 P) and (n_folds, n, 2 p); without pairs for folds, n_folds is 0.
+        They are (n, 2 counts.outer) and (n_folds, n, 2 counts.inner); without pairs for folds
+        n_folds is 0.
         """
         train = self.rows(split.train)
         halves = self.draw_halves(train, counts.outer, seed, (*split.seed, 0))
@@ -170,7 +171,10 @@ class Samples:
         return _number_by_appearance(study * (strata.max(initial=0) + 1) + strata)
 
     def _strata(self, rows: Array, n_parts: int) -> Array:
-        """Return the number of the stratum of each row, in order of appearance."""
+        """Return the number of the stratum of each row, (n,), in order of appearance.
+
+        Strata of numbers depend on the number of parts.
+        """
         return _number_by_appearance(self.kind.strata(self.y[rows], n_parts))
 
 
@@ -203,7 +207,9 @@ def _stratified(strata: Array, n_parts: int, state: int) -> Array:
 def _stratified_groups(
     strata: Array, group_of_sample: Array, n_parts: int, rng: np.random.Generator
 ) -> Array:
-    """Return the part of each sample: each group goes to the part with the fewest of its classes.
+    """Return the part of each sample: each group goes to the part with the fewest of its strata.
+
+    strata, group_of_sample (n,) int: numbers from 0.
 
     Larger groups tend to come first, in random order. scikit-learn's StratifiedGroupKFold orders
     strictly by size: if all sizes differ, every repeat and every pair of halves would be the same,
@@ -211,7 +217,7 @@ def _stratified_groups(
     """
     counts = np.zeros((group_of_sample.max() + 1, strata.max() + 1))
     np.add.at(counts, (group_of_sample, strata), 1)
-    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)  # (n_groups, n_strata): of each stratum
     order = np.argsort(-shares.max(axis=1) * rng.uniform(0.25, 1, len(shares)))
     filled_shares = np.zeros((n_parts, shares.shape[1]))
     part_sizes = np.zeros(n_parts)

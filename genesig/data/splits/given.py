@@ -140,11 +140,12 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
     list_problems: list[Problem] = []
     for split in all_splits:
         location = f"{path}, split {split.name}"
-        list_problems += _list_problems(
-            location, "train or test", split.train + split.test, samples.names
-        )
+        sides = split.train + split.test
+        list_problems += _list_problems(location, "train or test", sides, samples.names, "a sample")
         fold_names = tuple(name for fold in split.inner for name in fold)
-        list_problems += _list_problems(location, "the inner folds", fold_names, split.train)
+        list_problems += _list_problems(
+            location, "the inner folds", fold_names, split.train, "in 'train'"
+        )
     if len(list_problems) <= MAX_LISTED_PROBLEMS:
         yield from list_problems
         return
@@ -158,12 +159,18 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
 
 
 def _list_problems(
-    location: str, list_name: str, names: tuple[str, ...], allowed_names: tuple[str, ...]
+    location: str,
+    list_name: str,
+    names: tuple[str, ...],
+    allowed_names: tuple[str, ...],
+    requirement: str,
 ) -> Iterator[Problem]:
-    """Yield a problem for unknown names in a list, and for each name that is repeated."""
+    """Yield a problem for unknown names in a list, and for each name that is repeated.
+
+    list_name, requirement: the list, and a description of its allowed names, for messages.
+    """
     unknown_names = [name for name in dict.fromkeys(names) if name not in allowed_names]
     if unknown_names:
-        requirement = "a sample" if list_name == "train or test" else "in 'train'"
         statement = (
             f"is not {requirement}" if len(unknown_names) == 1 else f"are not {requirement} each"
         )
@@ -177,8 +184,7 @@ def _list_problems(
             yield Problem(location, f"'{name}' occurs {count} times in {list_name}; keep it once")
 
 
-# All splits within these limits are drawn in about ten seconds.
-MAX_OUTER_SPLITS = 2000
+MAX_OUTER_SPLITS = 2000  # all splits within these three limits are drawn in about ten seconds
 MAX_INNER_FOLDS = 40_000  # largest number of inner folds of all outer splits together
 MAX_SAMPLE_NAMES = 20_000_000  # largest number of sample names in all of these
 # level of a faulty split -> what to choose instead
@@ -205,7 +211,10 @@ def excess_message(n_outer: int, n_inner: int, n_samples: int = 1) -> str | None
 
 
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
-    """Yield a problem for each outer split that cannot be used for assessment."""
+    """Yield a problem for each outer split without test samples, or with a faulty training set.
+
+    Or with a group on both sides.
+    """
     for split in outer:
         location = f"split {split.name}"
         train = samples.rows(split.train)
@@ -216,7 +225,7 @@ def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
 
 
 def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
-    """Yield a problem for each inner fold and subsample that cannot be used."""
+    """Yield a problem for each inner fold and subsample that cannot be used, see `_fold_faults`."""
     for split in (*splits.outer, splits.final):
         yield from _fold_faults(samples, f"split {split.name}", split, "inner")
     for split in splits.subsamples:
@@ -233,7 +242,9 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
 def _fold_faults(
     samples: Samples, split_location: str, split: Split, level: str
 ) -> Iterator[Problem]:
-    """Yield a problem for each inner fold of a split that cannot be used.
+    """Yield a problem for each inner fold of a split that is empty, or has a faulty training set.
+
+    Or that divides a group.
 
     level: key of `REMEDY`.
     """

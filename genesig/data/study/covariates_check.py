@@ -20,7 +20,7 @@ from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.data.study.settings import AdjustmentSettings
 from genesig.data.study.sheet_check import Sheet, check_column
-from genesig.errors import Problem, did_you_mean
+from genesig.errors import Problem, did_you_mean, has_errors
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.kinds import RESPONSES
@@ -169,7 +169,7 @@ def add_covariates(
         for fault in _check_covariate(covariate, obs, settings, file)
     ]
     problems += faults
-    if not any(fault.level == "error" for fault in faults):
+    if not has_errors(faults):
         problems += _check_design_matrix(covariates, obs, response, file)
     if weights is not None and weights != BALANCED:
         check_column(weights, "data.weights", columns_of_table, index_name, file, problems)
@@ -375,9 +375,9 @@ def _infinite_weight_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterat
                     f"data.covariates: '{word}' has {counted(int(has_word.sum()), 'sample')} and "
                     f"{response_kind.describe_counts(y[has_word], design.classes)}; "
                     f"in {n_infinite} of {counted(len(word_masks), 'training set')} "
-                    "its weight has no finite value, and a small ridge holds the covariates there: give its samples another "
-                    "word, leave them out, or leave their cells blank and set "
-                    "data.missing_covariates: mean"
+                    "its weight has no finite value, and a small ridge holds the covariates "
+                    "there: give its samples another word, leave them out, or leave their cells "
+                    "blank and set data.missing_covariates: mean"
                 )
                 yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 

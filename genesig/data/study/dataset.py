@@ -37,7 +37,7 @@ from genesig.data.study.pool.record import Pool
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.settings import FileSettings, GeneSettings, StudySettings
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
-from genesig.errors import InvalidInput, Problem, collect_problems, warnings_of
+from genesig.errors import InvalidInput, Problem, collect_problems, has_errors, warnings_of
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -167,7 +167,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])  # absent from the matrix
-    if sheet is not None and not any(problem.level == "error" for problem in problems):
+    if sheet is not None and not has_errors(problems):
         sheet = add_covariates(sheet, files.samples, settings.adjustment, problems)
         limit = settings.groups.confounding
         problems += check_confounding(sheet.obs, sheet.design, limit, files.samples)

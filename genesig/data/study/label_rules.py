@@ -29,20 +29,23 @@ from genesig.data.study.label_checks import (
     unknown_event_fault,
 )
 from genesig.data.study.settings import OutcomeSettings
-from genesig.errors import Problem, did_you_mean
+from genesig.errors import Problem, did_you_mean, has_errors
 from genesig.response.design import SEVERAL_CLASSES, label_columns
 from genesig.response.kinds import ByKind, happened
 from genesig.words import (
+    MAX_COUNTED_WORDS,
     as_word,
     control_first,
     counted,
     equal_looking,
     flow_yaml,
+    further_in_brackets,
     further_text,
     is_missing,
     is_number,
     listing,
     number_fault,
+    word_counts_text,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +70,6 @@ class LabelRequest(NamedTuple):
         return self.columns[0]
 
 
-MAX_LISTED_WORDS = 6  # words of a column that a message lists
 MAX_NUMBERS_AS_CLASSES = 6  # different numbers that may be classes; more of them are quantities
 
 
@@ -131,7 +133,7 @@ def _choose_classes(request: LabelRequest, problems: list[Problem]) -> tuple[str
             if name not in n_samples_of_class:
                 advice = (
                     did_you_mean(name, n_samples_of_class.keys() - set(classes))
-                    or f"; name one of {listing(n_samples_of_class, MAX_LISTED_WORDS)}"
+                    or f"; name one of {listing(n_samples_of_class, MAX_COUNTED_WORDS)}"
                 )
                 problems.append(
                     Problem(
@@ -174,8 +176,8 @@ def _check_number_of_classes(
 
     advice: what to do if the classes are numbers.
     """
-    counts_text = _counts_text(n_samples_of_class)
-    n_further = len(n_samples_of_class) - MAX_LISTED_WORDS
+    counts_text = word_counts_text(n_samples_of_class)
+    n_further = len(n_samples_of_class) - MAX_COUNTED_WORDS
     further_classes = f" and {n_further} more" if n_further > 0 else ""
     message = f"{len(n_samples_of_class)} classes: {counts_text}{further_classes}"
     if len(n_samples_of_class) > MAX_NUMBERS_AS_CLASSES and all(map(is_number, n_samples_of_class)):
@@ -195,14 +197,6 @@ def _check_number_of_classes(
             f", distinguished by one list of genes; data: {two_classes_setting} would compare two"
         )
         yield Problem(label_location, message, "note", key="data.classes")
-
-
-def _counts_text(n_samples_of_word: Counter[str]) -> str:
-    """Return the most frequent words with their numbers of samples: "'case' (12), 'none' (9)"."""
-    return ", ".join(
-        f"'{word}' ({n_samples})"
-        for word, n_samples in n_samples_of_word.most_common(MAX_LISTED_WORDS)
-    )
 
 
 def _drop_other_classes(
@@ -277,13 +271,10 @@ def _check_numbers(table: TextTable, file: str, label: str, problems: list[Probl
     if faulty_rows:
         row = faulty_rows[0]
         place = table.place_of_cell(row, label, file)
-        further_cells_text = (
-            f" ({counted(len(faulty_rows) - 1, 'further cell')})" if len(faulty_rows) > 1 else ""
-        )
         message = (
             f"the label of '{table.cells.index[row]}' {number_fault(values[row])}"
-            f"{further_cells_text}; regression needs a number for each sample"
-            f"{class_advice(table.cells, label)}"
+            f"{further_in_brackets(len(faulty_rows) - 1, 'cell')}; regression needs a number "
+            f"for each sample{class_advice(table.cells, label)}"
         )
         problems.append(Problem(place, message))
     elif len({float(value) for value in values if not is_missing(value)}) < 2:
@@ -350,7 +341,7 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         "occurred": occurred,
         "ties": settings.ties,
     }
-    if not any(problem.level == "error" for problem in time_faults + event_faults):
+    if not has_errors(time_faults + event_faults):
         times = np.array([float(request.labels[name]) for name in samples])
         has_event = np.array([happened(cells[event][name], occurred) for name in samples])
         problems += _check_outcomes(request, event, times, has_event)
@@ -402,7 +393,7 @@ def _choose_event(
     event_location = f"{request.file}, column '{event}'"
     word = request.settings.event
     counts = Counter(str(request.table.cells[event][name]).strip() for name in samples)
-    counts_text = _counts_text(counts)
+    counts_text = word_counts_text(counts)
     if word is None:
         other_words = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if other_words:

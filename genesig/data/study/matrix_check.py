@@ -19,12 +19,13 @@ from genesig.data.files.layouts import name_advice, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.table_shape import ENSEMBL_TRANSCRIPT, TRANSCRIPTS_ADVICE
 from genesig.data.steps.scale import genes_standardised, missing_codes
-from genesig.errors import Problem
+from genesig.errors import Problem, has_errors
 from genesig.words import (
     MAX_VALUE,
     MIN_SPREAD,
     counted,
     equal_looking,
+    further_in_brackets,
     further_text,
     listing,
     number_fault,
@@ -151,7 +152,7 @@ def check_matrix(
         return None
     _check_cells(oriented, rows, file, missing, problems)
     _check_codes(oriented, rows, file, missing, problems)
-    if any(problem.level == "error" for problem in problems[n_previous_problems:]):
+    if has_errors(problems[n_previous_problems:]):
         return None
     return _without_constant_genes(oriented, rows, file, dropped, problems)
 
@@ -277,10 +278,9 @@ def _check_codes(
     cells = np.argwhere(np.isin(X.T, codes))
     gene = int(cells[0, 0])
     row = rows[int(cells[0, 1])]
-    further_cells = f" ({counted(len(cells) - 1, 'further cell')})" if len(cells) > 1 else ""
     message = (
-        f"the value {X.T[tuple(cells[0])]:g}{further_cells} looks as if it stood for a "
-        "missing one; "
+        f"the value {X.T[tuple(cells[0])]:g}{further_in_brackets(len(cells) - 1, 'cell')} looks "
+        "as if it stood for a missing one; "
     )
     message += (
         f"fill it in, or {LEAVE_GENE_OUT}"

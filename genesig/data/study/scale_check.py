@@ -34,7 +34,7 @@ from genesig.data.steps.scale import (
 from genesig.data.steps.segment import with_places
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
-from genesig.words import counted, flow_yaml, listing
+from genesig.words import counted, flow_yaml, further_in_brackets, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -317,8 +317,7 @@ def check_counts(
     negative = np.argwhere(X.T < 0)
     if len(negative):
         gene, row = map(int, negative[0])
-        further_cells = counted(len(negative) - 1, "further cell")
-        further_cells_text = f" ({further_cells})" if len(negative) > 1 else ""
+        further_cells_text = further_in_brackets(len(negative) - 1, "cell")
         yield Problem(
             f"{file}, gene '{genes[gene]}', sample '{samples[row]}'",
             f"the count {X[row, gene]:g} is negative{further_cells_text}; name the raw counts, or "

@@ -109,7 +109,7 @@ def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
     so that genes depend on the covariates as they do, the label depends on the covariates as it
     does, and no other part of a gene depends on the label. A missing value moves with its residual.
 
-    row_of_sample (n,) int: a permutation of the rows, see `genesig.data.splits.draw.draw_permutation`.
+    row_of_sample (n,) int: permutation of the rows, by `genesig.data.splits.draw.draw_permutation`.
 
     C. J. F. ter Braak (1992), Permutation versus bootstrap significance tests in multiple
     regression and ANOVA. A. M. Winkler et al. (2014), Permutation inference for the general linear

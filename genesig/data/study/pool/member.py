@@ -38,7 +38,14 @@ from genesig.data.study.pool.record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, read_sheet
-from genesig.errors import GenesigError, InvalidInput, Problem, collect_problems, did_you_mean
+from genesig.errors import (
+    GenesigError,
+    InvalidInput,
+    Problem,
+    collect_problems,
+    did_you_mean,
+    has_errors,
+)
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
 
@@ -187,7 +194,7 @@ def read_member(item: Config, settings: StudySettings, problems: list[Problem]) 
     }
     member = _read_item({**item, **file_settings}, settings, member_problems)
     problems.extend(member_problems)
-    return None if any(problem.level == "error" for problem in member_problems) else member
+    return None if has_errors(member_problems) else member
 
 
 def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:

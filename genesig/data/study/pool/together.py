@@ -29,8 +29,8 @@ from genesig.data.study.pool.member import (
 )
 from genesig.data.study.pool.record import WEIGHT_COLUMN, Member, Pool
 from genesig.data.study.settings import StudySettings
-from genesig.errors import Problem
-from genesig.words import flow_yaml, is_missing, listing
+from genesig.errors import Problem, has_errors
+from genesig.words import flow_yaml, is_missing, listing, word_counts_text
 
 MIN_SAMPLES_OF_CLASS = 2
 """Samples of each class that a study needs: a single sample has no spread within its class."""
@@ -59,7 +59,7 @@ def pool_studies(settings: StudySettings, problems: list[Problem]) -> Pool | Non
     common = common_genes(members, problems)
     if common:
         problems += check_shared_samples(members, common)
-    if any(problem.level == "error" for problem in problems[n_previous_problems:]):
+    if has_errors(problems[n_previous_problems:]):
         return None
     return _join_members(members, common, settings)
 
@@ -212,12 +212,9 @@ def _check_events(members: Sequence[Member], settings: StudySettings) -> Iterato
         cells = member.table[settings.outcome.columns[1]].astype(str)
         n_samples_of_word = Counter(cell.strip() for cell in cells if not is_missing(cell))
         if word := event_word(n_samples_of_word):
-            counts_text = ", ".join(
-                f"'{cell}' ({n_samples})" for cell, n_samples in n_samples_of_word.most_common(6)
-            )
             message = (
-                f"which word is the event? Found {counts_text}; for example write into this item "
-                f"of studies, {flow_yaml({'event': word}).strip('{}')}"
+                f"which word is the event? Found {word_counts_text(n_samples_of_word)}; for "
+                f"example write into this item of studies, {flow_yaml({'event': word}).strip('{}')}"
             )
             yield Problem(
                 f"{member.table_file}, column '{member.response_columns[1]}'",
@@ -247,13 +244,10 @@ def _rare_class_message(
             f"{MIN_SAMPLES_OF_CLASS} of every class: name in data.classes those that are to be "
             "compared, or take it out of studies"
         )
-    counts_text = ", ".join(
-        f"'{word}' ({n_samples})" for word, n_samples in counts_of_study.most_common(6)
-    )
     nearest_words = get_close_matches(rare_class, candidate_words, n=1, cutoff=0.0)
     return (
-        f"no sample of '{study}' is '{rare_class}' (found: {counts_text}), and a study of one "
-        "class cannot distinguish classes; if it is spelled otherwise there, write classes: "
+        f"no sample of '{study}' is '{rare_class}' (found: {word_counts_text(counts_of_study)}), "
+        "and a study of one class cannot distinguish classes; if it is spelled otherwise there, write classes: "
         f"{{{(nearest_words or ['THEIR WORD'])[0]}: {rare_class}}}, else take it out of studies"
     )
 
