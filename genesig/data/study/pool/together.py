@@ -247,7 +247,8 @@ def _rare_class_message(
     nearest_words = get_close_matches(rare_class, candidate_words, n=1, cutoff=0.0)
     return (
         f"no sample of '{study}' is '{rare_class}' (found: {word_counts_text(counts_of_study)}), "
-        "and a study of one class cannot distinguish classes; if it is spelled otherwise there, write classes: "
+        "and a study of one class cannot distinguish classes; if it is spelled otherwise there, "
+        "write classes: "
         f"{{{(nearest_words or ['THEIR WORD'])[0]}: {rare_class}}}, else take it out of studies"
     )
 
