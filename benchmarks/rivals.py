@@ -51,7 +51,7 @@ from genesig.models.baselines import ridge_survival
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.response.kinds import martingale
+from genesig.response.kinds import martingale_residuals
 
 TREES = 101
 BOOSTS = 50
@@ -64,7 +64,7 @@ BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
 
 def as_numbers(y: Array) -> Array:
     """Return the response in numbers: of times, the martingale residuals at no effect."""
-    return martingale(y) if y.dtype.names else y
+    return martingale_residuals(y) if y.dtype.names else y
 
 
 def one_vs_rest(rival: Rival) -> Rival:

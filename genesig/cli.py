@@ -52,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the parsed command line, with Snakemake's words as `options`.
+    """Return the parsed command line, with Snakemake's words as its attribute `options`.
 
     After `run` these are the first option that is not in `RUN_OPTIONS`, and all words behind it.
+
+    arguments: words of the command line; None is `sys.argv`.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     n_genesig_words = len(words)
@@ -67,7 +69,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
             ),
             len(words),
         )
-    parser = _parser()
+    parser = _make_parser()
     options = parser.parse_args(words[:n_genesig_words])
     options.options = words[n_genesig_words:]
     if options.command == "run" and not options.config and not options.example:
@@ -82,11 +84,10 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="genesig",
-        description="Gene signatures from expression data.",
+        prog="genesig", description="Gene signatures from expression data."
     )
     parser.add_argument("--version", action="version", version=f"genesig {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -224,7 +225,10 @@ def _validate_study(options: argparse.Namespace) -> int:
 
 
 def _check_study(configs: Sequence[str]) -> int:
-    """Print every problem of a study, a summary and its cost; return 1 if there is an error."""
+    """Print every problem of a study, a summary and its cost; return 1 if there is an error.
+
+    configs: files, of which later ones override earlier ones.
+    """
     # Imported here: the help and the version need not wait for numpy and pandas.
     from genesig.data.files.config_text import merge_configs
     from genesig.data.files.readers import load_schema, read_config
@@ -342,7 +346,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     n_further_files = len(options.matrix) - 1
     matrix_name = options.matrix[0] + (f" and {n_further_files} more" if n_further_files else "")
     samples = None
-    notes: list[Problem] = []
+    notes: list[Problem] = []  # about the sample table
     if options.samples:
         file_table = read_sample_table(options.samples, None, None)
         file_table, notes = table_of_matrix(file_table, matrix, options.samples)

@@ -113,11 +113,7 @@ class InvalidInput(GenesigError):
 
 
 def input_error(
-    location: str | PurePath,
-    message: str,
-    line: int | None = None,
-    *,
-    key: str = "",
+    location: str | PurePath, message: str, line: int | None = None, *, key: str = ""
 ) -> InvalidInput:
     """Return the error of one fault; see the fields of `Problem`."""
     line_location = f"{location}, line {line}" if line else str(location)

@@ -16,11 +16,11 @@ from types import TracebackType
 from genesig.errors import GenesigError
 from genesig.machine import interruption_problem, refusal_problem
 
-_rename_files: Callable[[str], str] = str
+_rename_files: Callable[[str], str] = str  # set by `log_to`
 
 
 def log_to(path: str, rename_files: Callable[[str], str] = str) -> None:
-    """Send all output of this process to one log file, and its last error to the terminal, too.
+    """Send all output of this process to the log file `path`, and its last error to the terminal.
 
     An error that is meant for the user, or was made by the machine, is printed without a traceback.
     The last line has the time and the memory of the job. `rename_files` (text) -> text is applied

@@ -16,9 +16,9 @@ from genesig.errors import InvalidInput, Problem, input_error
 from genesig.words import size_of
 
 RERUN_ADVICE = "run again: what is finished is kept"
-# the path cannot be a file of this kind
+# errors of a path that cannot be a file of this kind
 PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
-# the disk does not answer
+# errors of a disk that does not answer
 DISK_ERRORS = (errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO)
 # messages of the loader of libraries, which raises no MemoryError
 MEMORY_ERROR_TEXT = re.compile(
@@ -51,7 +51,7 @@ def check_writable(*folders: str) -> None:
 def check_memory() -> None:
     """Raise InvalidInput if there is less memory than the libraries take."""
     if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < MIN_ADDRESS_BYTES:
-        raise InvalidInput([problem for problem in [refusal_problem(MemoryError())] if problem])
+        raise InvalidInput([memory_problem("this machine")])
 
 
 # memory that reading a table takes, in sizes of its text, measured on 20,000 × 100 values
@@ -143,12 +143,7 @@ def refusal_problem(error: BaseException, path: str | Path | None = None) -> Pro
     file = path if path is not None else getattr(error, "filename", None)
     location = "this machine" if file is None else str(file)
     if error_number == errno.ENOMEM:
-        message = (
-            f"not enough memory, of which this process may have {size_of(memory())}: give it more"
-        )
-        return Problem(
-            location, f"{message}, or run fewer jobs at a time (--cores), and {RERUN_ADVICE}"
-        )
+        return memory_problem(location)
     if error_number == errno.EMFILE:
         max_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         message = f"no file descriptor is left, of {max_files}: raise the limit (ulimit -n 1024)"
@@ -174,6 +169,15 @@ def refusal_problem(error: BaseException, path: str | Path | None = None) -> Pro
     return None
 
 
+def memory_problem(location: str) -> Problem:
+    """Return the problem that there is not enough memory."""
+    return Problem(
+        location,
+        f"not enough memory, of which this process may have {size_of(memory())}: give it more, "
+        f"or run fewer jobs at a time (--cores), and {RERUN_ADVICE}",
+    )
+
+
 def interruption_problem(error: BaseException) -> Problem | None:
     """Return the problem of a job that Ctrl-C ended; None for any error."""
     if not isinstance(error, KeyboardInterrupt):
@@ -182,7 +186,7 @@ def interruption_problem(error: BaseException) -> Problem | None:
 
 
 def _error_number(error: BaseException) -> int | None:
-    """Return the error number of the system, also if only the text has it."""
+    """Return the error number of the system (`errno`), also if only the text has it, else None."""
     text = str(error)
     if isinstance(error, MemoryError) or MEMORY_ERROR_TEXT.search(text):
         return errno.ENOMEM
@@ -193,13 +197,14 @@ def _error_number(error: BaseException) -> int | None:
     if not isinstance(error, OSError):
         return None
     if error.errno is not None:
-        return {errno.ENFILE: errno.EMFILE}.get(error.errno, error.errno)
+        # the limits on open files of the machine and of the process
+        return errno.EMFILE if error.errno == errno.ENFILE else error.errno
     # numpy: "4000 requested and 1024 written"
     return errno.ENOSPC if "written" in text else None
 
 
 def _disk_full_message(number: int, path: str | Path | None) -> str:
-    """Return which limit of the disk is reached, and what to do."""
+    """Return which limit of the disk is reached, and what to do; `number` is an `errno`."""
     if number == errno.EFBIG:
         max_size = size_of(resource.getrlimit(resource.RLIMIT_FSIZE)[0])
         return (

@@ -30,7 +30,7 @@ def _format_calls(plugin: Any) -> Calls:
 
 
 def _step_calls(plugin: Any) -> Calls:
-    """Return how a step of normalisation is called."""
+    """Return how a step of normalisation is called; `about` are rows of the sample table."""
     about = ("about",) if plugin.kind == "batch" else ()
     constructor = (plugin, ()) if plugin.kind == "sample" else (plugin.fit, ("X", *about))
     return {
@@ -40,15 +40,13 @@ def _step_calls(plugin: Any) -> Calls:
 
 
 def _baseline_calls(plugin: Any) -> Calls:
-    """Return how a method is called for each kind of outcome."""
+    """Return how a method is called for each kind of outcome; `plugin` is kind -> function."""
     arguments = ("X", "y", "X_test", "inner", "random_state")
-    takes_genes = {
-        kind: "genes" in signature(function).parameters for kind, function in plugin.items()
-    }
-    return {
-        kind: (function, arguments, ("genes",) * takes_genes[kind])
-        for kind, function in plugin.items()
-    }
+    calls = {}
+    for kind, function in plugin.items():
+        takes_genes = "genes" in signature(function).parameters
+        calls[kind] = (function, arguments, ("genes",) if takes_genes else ())
+    return calls
 
 
 def _penalty_calls(plugin: Any) -> Calls:
@@ -108,7 +106,10 @@ def load_plugin(group: str, name: str) -> Any:
 
 
 def _call_fault(group: str, plugin: Any, value: str) -> str:
-    """Return why an object cannot be called as a plug-in of this group; "" if it can."""
+    """Return why an object cannot be called as a plug-in of this group; "" if it can.
+
+    value: the object's name in its package, ``"package.module:name"``.
+    """
     try:
         calls = CALLS_OF_GROUP[group](plugin)
     except (AttributeError, TypeError):

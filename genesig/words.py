@@ -31,27 +31,17 @@ MAX_VALUE = 1e100  # a larger value is no measurement, and its square is infinit
 MIN_SPREAD = 1 / MAX_VALUE  # a smaller spread counts as 0, since its square cannot be a divisor
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
 THOUSANDS_BY_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
-# Numbers with separators of thousands (group `apart`) that are not the decimal sign (group `sign`):
+# Numbers with separators of thousands (group `separator`) that are not the decimal sign (`sign`):
 # 1,234.5, 1.234,5, 1'234.5, 1 234,5. Points alone count from two on, as 1.234 is a number.
 GROUPED_NUMBER = re.compile(
-    r"([-+]?\d{1,3}(?:(?P<apart>[.,' \u00a0\u2019\u202f])\d{3})"
-    r"(?:(?P=apart)\d{3})*)(?:(?P<sign>(?!(?P=apart))[.,])(\d+))?"
+    r"([-+]?\d{1,3}(?:(?P<separator>[.,' \u00a0\u2019\u202f])\d{3})"
+    r"(?:(?P=separator)\d{3})*)(?:(?P<sign>(?!(?P=separator))[.,])(\d+))?"
 )
 # cells without a value, in lower case; the last seven are errors of spreadsheet programs
 MISSING_CELLS = frozenset(
     [
-        "",
-        "na",
-        "nan",
-        "n/a",
-        "null",
-        "#n/a",
-        "#ref!",
-        "#div/0!",
-        "#value!",
-        "#name?",
-        "#num!",
-        "#null!",
+        *("", "na", "nan", "n/a", "null"),
+        *("#n/a", "#ref!", "#div/0!", "#value!", "#name?", "#num!", "#null!"),
     ]
 )
 # What instruments write for a value that is too small or too large: <3.2, OOR >, <LOD.
@@ -85,7 +75,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def size_of(number: float) -> str:
-    """Return bytes as "14 MB" or "3.2 GB"."""
+    """Return a number of bytes as text, "14 MB" or "3.2 GB"."""
     for unit in ("bytes", "kB", "MB"):
         if number < 1000:
             return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
@@ -176,7 +166,7 @@ def without_thousands(text: str) -> str:
     match = GROUPED_NUMBER.fullmatch(text.strip())
     if match is None or NUMBER.fullmatch(text) or THOUSANDS_BY_COMMA.fullmatch(text.strip()):
         return ""
-    integer_part = match[1].replace(match["apart"], "")
+    integer_part = match[1].replace(match["separator"], "")
     return f"{integer_part}.{match[4]}" if match["sign"] else integer_part
 
 

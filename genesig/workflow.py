@@ -28,10 +28,8 @@ CORE_OPTIONS = (
     "--workflow-profile",
 )
 
-# with 0 cores Snakemake waits for ever
+# --cores=0, -j0 or "--cores=0=NEXT WORD" (two words joined): Snakemake would wait for ever
 ZERO_CORES = re.compile(r"(--cores|-c|--jobs|-j)=?0+(=.*)?")
-
-ALL_CORES = re.compile(r"(--cores)=-1")
 
 # options of Snakemake that would run another study than the validated one, with the reason
 REFUSED_OPTIONS = {
@@ -56,13 +54,14 @@ def run_command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str
     for option in options:
         if reason := REFUSED_OPTIONS.get(option.partition("=")[0]):
             raise GenesigError(f"{option}: genesig run takes no such option: {reason}")
-    if zero_cores := next(
-        filter(ZERO_CORES.fullmatch, map("=".join, pairwise([*options, ""]))), None
-    ):
+    # Each word with the next one, as "--cores=0" and ["--cores", "0"] are the same option.
+    words_and_next = map("=".join, pairwise([*options, ""]))
+    zero_cores = next(filter(ZERO_CORES.fullmatch, words_and_next), None)
+    if zero_cores is not None:
         raise GenesigError(f"{zero_cores.rstrip('=')}: a run needs a core; give 1 or more, or all")
     options = _write_all_cores(options)
     check_writable(str(Path.cwd()), "results", "logs")
-    options = [_shipped_profile(word, follower) for word, follower in pairwise([*options, ""])]
+    options = [_shipped_profile(word, next_word) for word, next_word in pairwise([*options, ""])]
     has_cores = any(option.startswith(CORE_OPTIONS) for option in options)
     # The configs come last but one: Snakemake's --configfile takes all words up to an option.
     command_line = [
@@ -83,7 +82,7 @@ def run_command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str
 
 def _write_all_cores(options: Sequence[str]) -> list[str]:
     """Return the words with "all" for -1, which other programs take for all cores."""
-    words = [ALL_CORES.sub(r"\1=all", word) for word in options]
+    words = ["--cores=all" if word == "--cores=-1" else word for word in options]
     return [
         "all" if word == "-1" and previous in ("--cores", "-c") else word
         for previous, word in pairwise(["", *words])

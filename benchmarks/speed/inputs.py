@@ -30,7 +30,7 @@ from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.readers import read_matrix, read_samples
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.steps.combat import Combat
 from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.two_colour import loess_ratios
@@ -98,7 +98,7 @@ def time_first_look(n: int, d: int) -> Run:
     rng = np.random.default_rng(0)
     columns = {f"column {k}": list(rng.choice(list("abcd"), n)) for k in range(30)}
     dataset = faultless(rng, n, d, raw=True, **columns)
-    return lambda: quality(dataset, dataset, folds=MOMENTS)
+    return lambda: describe_quality(dataset, dataset, folds=MOMENTS)
 
 
 CASES = {

@@ -15,7 +15,7 @@ from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
-from genesig.data.steps.collapse import gene_columns
+from genesig.data.steps.collapse import set_columns_of
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
     check_kind_of_table,
@@ -219,7 +219,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
     if inputs.table is not None:
         file = config["data"]["annotation"]
         columns = list(inputs.table.columns)
-        for name in gene_columns(config["normalise"]["folds"]):
+        for name in set_columns_of(config["normalise"]["folds"]):
             has_faulty_steps = has_faulty_steps or name not in columns
             check_column(name, "normalise.folds, by", columns, "", file, problems)
     set_sizes: dict[str, int] = {}
@@ -272,7 +272,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     faults = faults or list(check_empty_samples(X[: len(samples)], samples, normalise, file))
     if faults or (SEGMENT in step_names and inputs.places is None):
         return problems + faults
-    var = inputs.gene_table(gene_columns(normalise["folds"]))
+    var = inputs.gene_table(set_columns_of(normalise["folds"]))
     return problems + list(rehearse_steps(X, normalise, source, sound_sheet, var))
 
 

@@ -27,8 +27,8 @@ MIN_SAMPLES_OF_FOUR_KNOTS = 100
 """Smallest number of samples with which a spline has four knots instead of three."""
 
 
-def knots_for(n_samples: int) -> int:
-    """Return the number of knots of a spline in a study of so many samples."""
+def default_n_knots(n_samples: int) -> int:
+    """Return the number of knots of a spline of a covariate in a study of `n_samples`."""
     return 4 if n_samples >= MIN_SAMPLES_OF_FOUR_KNOTS else 3
 
 
@@ -77,8 +77,8 @@ class Covariate:
 
     @classmethod
     def from_notes(cls, notes: Mapping[str, Any]) -> Covariate:
-        """Return the covariate of a JSON object with its column, levels and number of knots."""
-        levels = notes["levels"] and tuple(notes["levels"])
+        """Return the covariate of a JSON object with the fields of this class."""
+        levels = None if notes["levels"] is None else tuple(notes["levels"])
         return cls(notes["column"], levels, notes.get("knots", 0), notes.get("words", {}))
 
     @property
@@ -117,10 +117,10 @@ class Covariate:
         return np.where(missing[:, None], np.nan, indicators.astype(float))
 
 
-def encoded(covariates: Iterable[Covariate], table: Any) -> Array:
+def encode_covariates(covariates: Iterable[Covariate], table: Any) -> Array:
     """Return the covariates of the rows of a sample table, (n, r): numbers as they are.
 
-    `splined` turns them into the columns of models.
+    `spline_columns` turns them into the columns of models.
     """
     columns = [
         covariate.encode(table[covariate.column].astype(str).tolist()) for covariate in covariates
@@ -128,31 +128,32 @@ def encoded(covariates: Iterable[Covariate], table: Any) -> Array:
     return np.hstack([np.zeros((len(table), 0)), *columns])
 
 
-def names_of(covariates: Iterable[Covariate]) -> list[str]:
+def covariate_names(covariates: Iterable[Covariate]) -> list[str]:
     """Return the names of the covariate columns of models."""
     return [name for covariate in covariates for name in covariate.names]
 
 
 def knot_counts(covariates: Iterable[Covariate]) -> tuple[int, ...]:
-    """Return the number of knots of each column of `encoded`, 0 without a spline."""
+    """Return the number of knots of each column of `encode_covariates`, 0 without a spline."""
+    # A covariate of words has a column for each further level.
     counts_by_covariate = (
         (covariate.knots,) if covariate.levels is None else (0,) * len(covariate.names)
         for covariate in covariates
     )
-    return tuple(knots for counts in counts_by_covariate for knots in counts)
+    return tuple(n_knots for counts in counts_by_covariate for n_knots in counts)
 
 
-def knots_at(C: Array, knot_numbers: Sequence[int]) -> Array:
+def place_knots(C: Array, n_knots_of_columns: Sequence[int]) -> Array:
     """Return the knots of each column, (r, max(counts)), filled with NaN.
 
     They are `KNOT_QUANTILES` of the known values of the training samples of a model; if two of
     these are equal, quantiles of the distinct values.
 
-    C (n, r) float: columns of `encoded`, of the training samples.
-    knot_numbers (r,): number of knots of each column (`knot_counts`).
+    C (n, r) float: columns of `encode_covariates`, of the training samples.
+    n_knots_of_columns (r,): number of knots of each column (`knot_counts`).
     """
-    knots = np.full((C.shape[1], max(knot_numbers, default=0)), np.nan)
-    for column, n_knots in enumerate(knot_numbers):
+    knots = np.full((C.shape[1], max(n_knots_of_columns, default=0)), np.nan)
+    for column, n_knots in enumerate(n_knots_of_columns):
         values = C[~np.isnan(C[:, column]), column]
         if n_knots and len(values):
             quantiles = np.quantile(values, KNOT_QUANTILES[n_knots])
@@ -164,7 +165,7 @@ def knots_at(C: Array, knot_numbers: Sequence[int]) -> Array:
     return knots
 
 
-def splined(C: Array, knots: Array) -> Array:
+def spline_columns(C: Array, knots: Array) -> Array:
     r"""Return the covariate columns of models, (n, q): each number, and the terms of its spline.
 
     With knots :math:`t_1 < \dots < t_K`, for j = 1 to K - 2 in the units of x,
@@ -191,7 +192,7 @@ def splined(C: Array, knots: Array) -> Array:
 
 
 def _spline_column(x: Array, knots: Array, knot: float) -> Array:
-    """Return the term of a spline for one of its knots, (n,) (see `splined`)."""
+    """Return the term of a spline for one of its knots, (n,) (see `spline_columns`)."""
     second_last_knot, last_knot = knots[-2:]
     if last_knot <= second_last_knot:
         return np.where(np.isnan(x), np.nan, 0.0)

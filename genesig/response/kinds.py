@@ -30,12 +30,13 @@ class Response:
     read: Callable[[pd.DataFrame, Design], Array]  # return y of a sample table
     # return the label of each sample as tables show it, (n,) str
     label_cells: Callable[[pd.DataFrame, Design], Array]
-    # return the label's own numbers, (n,) float: the values of a gene that equals the label
+    # return the label's own numbers, (n,) float: class codes, numbers or times
     label_values: Callable[[Array], Array]
     to_numbers: Callable[[Array], Array]
-    """Return a number for each sample, to be compared with a gene or a batch, (n,).
+    """Return a number for each sample, to be correlated with genes or batches, (n,).
 
-    For more than two classes a column for each class, (n, T), 1 in the class and -1 outside.
+    Martingale residuals of survival. For more than two classes a column for each class, (n, T), 1
+    in the class and -1 outside.
     """
     # return the stratum of each sample, (n,) int, for a division into so many parts
     strata: Callable[[Array, int], Array]
@@ -59,24 +60,24 @@ def label_words(obs: pd.DataFrame, design: Design) -> Array:
     return obs[design.label].astype(str).to_numpy(dtype=object)
 
 
-CLASS_CODES = (-1.0, 1.0)
+CLASS_CODES = (-1.0, 1.0)  # of the negative and the positive class
 
 
 def _read_two_classes(obs: pd.DataFrame, design: Design) -> Array:
-    """Return -1 and 1, the second class being positive."""
+    """Return -1 or 1 for each sample, (n,): 1 for the second class of the design."""
     positive = (design.classes or ("", ""))[1]
     return np.where(obs[design.label].astype(str) == positive, 1.0, -1.0)
 
 
 def _samples_of_two_classes(y: Array, classes: ClassNames) -> dict[str, Array]:
-    """Return the samples of each class."""
+    """Return the masks of the samples of each class, by ``"class 'case'"``."""
     return {
         f"class '{name}'": y == side for name, side in zip(classes or (), CLASS_CODES, strict=False)
     }
 
 
 def _fault_of_two_classes(y: Array, classes: ClassNames) -> str | None:
-    """Return that one class is missing, or None."""
+    """Return the end of a sentence that one class is missing, or None."""
     if len(np.unique(y)) > 1:
         return None
     if not len(y) or classes is None:
@@ -98,12 +99,12 @@ def _read_several_classes(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def _samples_of_several_classes(y: Array, classes: ClassNames) -> dict[str, Array]:
-    """Return the samples of each class."""
+    """Return the masks of the samples of each class, by ``"class 'case'"``."""
     return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
 
 
 def _fault_of_several_classes(y: Array, classes: ClassNames) -> str | None:
-    """Return which class is missing, or None."""
+    """Return the end of a sentence that a class is missing, or None."""
     missing_classes = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
     if not missing_classes:
         return None
@@ -115,11 +116,11 @@ def _read_numbers(obs: pd.DataFrame, design: Design) -> Array:
     return np.asarray(obs[design.label].astype(str).astype(float))
 
 
-def _strata_of_numbers(y: Array, parts: int) -> Array:
-    """Return strata along the ranks, so that each part gets low, middle and high responses.
+def _strata_of_numbers(y: Array, n_parts: int) -> Array:
+    """Return strata (n,) along the ranks, so that each part gets low, middle and high responses.
 
-    -y has the same strata as y: the ranks count from the end that is nearer to the first sample
-    whose two ranks differ.
+    A stratum has about n_parts samples, one for each part. -y has the same strata as y: the ranks
+    count from the end that is nearer to the first sample whose two ranks differ.
     """
     bins = np.empty(len(y), dtype=np.int64)
     rank_from_below, rank_from_above = (
@@ -131,7 +132,7 @@ def _strata_of_numbers(y: Array, parts: int) -> Array:
         and rank_from_above[unequal_ranks[0]] < rank_from_below[unequal_ranks[0]]
     )
     by_rank = np.argsort(rank_from_above if is_reversed else rank_from_below, kind="stable")
-    for number, members in enumerate(np.array_split(by_rank, max(1, len(y) // parts))):
+    for number, members in enumerate(np.array_split(by_rank, max(1, len(y) // n_parts))):
         bins[members] = number
     return bins
 
@@ -152,14 +153,14 @@ def survival_response(time: Array, event: Array) -> Array:
     return response
 
 
-def happened(cell: str, word: str) -> bool:
+def is_event(cell: str, word: str) -> bool:
     """Tell whether a cell is the word for an event; numbers are compared by value (1.0 is 1)."""
     if is_number(cell) and is_number(word):
         return float(cell) == float(word)
     return cell.strip() == word
 
 
-def martingale(y: Array) -> Array:
+def martingale_residuals(y: Array) -> Array:
     """Return the martingale residuals event - H(t), (n,), with Nelson and Aalen's H.
 
     The gradient of Cox's partial likelihood at 0 (Therneau, Grambsch and Fleming 1990): above 0 for
@@ -174,7 +175,7 @@ def martingale(y: Array) -> Array:
 def _read_times(obs: pd.DataFrame, design: Design) -> Array:
     """Return times and events."""
     word = design.occurred or "1"
-    event = [happened(cell, word) for cell in obs[design.event].astype(str)]
+    event = [is_event(cell, word) for cell in obs[design.event].astype(str)]
     return survival_response(
         obs[design.label].astype(str).astype(float).to_numpy(), np.array(event, bool)
     )
@@ -235,7 +236,7 @@ RESPONSES: dict[str, Response] = {
         read=_read_times,
         label_cells=_show_times,
         label_values=lambda y: np.asarray(y["time"]),
-        to_numbers=martingale,
+        to_numbers=martingale_residuals,
         strata=lambda y, parts: y["event"].astype(np.int64),
         required_samples=lambda y, classes: {"the event": y["event"]},
         training_fault=_fault_of_times,

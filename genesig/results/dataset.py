@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError, input_error
-from genesig.response.covariates import encoded
+from genesig.response.covariates import encode_covariates
 from genesig.response.design import BALANCED, Design
 from genesig.response.kinds import RESPONSES, Response
 from genesig.results.annotated import read_h5ad
@@ -86,7 +86,7 @@ class Dataset:
 
     def covariates(self) -> Array:
         """Return the covariates, (n_samples, q), NaN where missing; q is 0 without covariates."""
-        return encoded(self.design.covariates, self.obs)
+        return encode_covariates(self.design.covariates, self.obs)
 
     def sample_weights(self) -> Array | None:
         """Return the weights in a column, (n_samples,), or None for equal or balanced weights."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from genesig.arrays import Array, row_entries
 from genesig.errors import GenesigError
-from genesig.response.covariates import splined
+from genesig.response.covariates import spline_columns
 from genesig.results.dataset import Dataset
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.splits import Splits
@@ -56,7 +56,8 @@ class CovariateWeights:
     # (m, n_mu, q) float, with several classes (m, n_mu, q, T): weights in units of each column
     gamma: Array
     mean: Array  # (m, q) float: mean of each column over the training samples
-    knots: Array  # (m, r, K) float: knots of the splines, see `genesig.response.covariates.splined`
+    # (m, r, K) float: knots of the splines, see `genesig.response.covariates.spline_columns`
+    knots: Array
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ class Fits:
         if self.covariates is None:
             return 0.0
         weights = self.covariates
-        return covariate_part(splined(C, weights.knots[fit]), weights.mean[fit], weights.gamma[fit])
+        return covariate_part(
+            spline_columns(C, weights.knots[fit]), weights.mean[fit], weights.gamma[fit]
+        )
 
     def strength(self) -> Array:
         """Return the weights, or for several classes the norm of each gene's weights, (nnz,)."""

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from genesig.data.files.readers import load_schema
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.collapse import gene_columns
+from genesig.data.steps.collapse import set_columns_of
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -88,7 +88,7 @@ def run(files: Tables, seed: int = 0) -> Whole:
     with TemporaryDirectory() as folder:
         config = _written(files, Path(folder), seed)
         settings = StudySettings.from_config(config)
-        raw = read_dataset(settings, gene_columns(config["normalise"]["folds"]))
+        raw = read_dataset(settings, set_columns_of(config["normalise"]["folds"]))
         dataset = normalise_samples(raw, **config["normalise"])
         return _run(raw, dataset, config, str(Path(folder) / "sets.gmt") if files.sets else "")
 
@@ -163,7 +163,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
             splits=splits,
             observed=observed[0],
             final=final,
-            quality_summary=quality(raw, dataset, folds=folds),
+            quality_summary=describe_quality(raw, dataset, folds=folds),
             tables=tables,
             null=null,
             run=run_record(dataset, config),

@@ -72,7 +72,7 @@ FAULTS_OF_STUDY: dict[str, tuple[Break, list[str]]] = {
     ),
     "label is the sample name": (
         _set(label="sample"),
-        ["label 'sample' is not a column of samples.tsv but of the sample names"],
+        ["label 'sample' is not a column of samples.tsv but its row names"],
     ),
     "single class": (
         _column("diagnosis", ["tumor"] * 12),

@@ -16,7 +16,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.models.baselines import ridge_beside
-from genesig.response.covariates import Covariate, knots_at, knots_for, splined
+from genesig.response.covariates import Covariate, default_n_knots, place_knots, spline_columns
 from genesig.results import Dataset, Design
 from genesig.selection.assess.added_value import global_test_p, score_covariates
 from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
@@ -46,7 +46,7 @@ def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Datas
     columns = {"y": [f"{v:.6f}" for v in y], "age": ages, "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(n)])
     covariates = (
-        Covariate.from_cells("age", obs["age"], knots_for(n)),
+        Covariate.from_cells("age", obs["age"], default_n_knots(n)),
         Covariate.from_cells("sex", obs["sex"]),
     )
     design = Design("y", "regression", None, None, None, covariates=covariates, filled=True)
@@ -56,7 +56,7 @@ def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Datas
 
 def ages(values: list[float], knots: int) -> tuple[np.ndarray, np.ndarray]:
     x = np.array(values)[:, None]
-    return x, knots_at(x, (knots,))
+    return x, place_knots(x, (knots,))
 
 
 @pytest.mark.parametrize("knots", [3, 4, 7])
@@ -65,22 +65,26 @@ def test_spline_span_equals_natural_cubic_splines(knots: int) -> None:
     _, t = ages(np.random.default_rng(knots).normal(60, 10, 50).tolist(), knots)
     values = np.random.default_rng(1).normal(size=knots)
     inner_points = np.linspace(t[0, 0], t[0, -1], 40)
-    at = np.column_stack([np.ones(knots), splined(t.T, t)])
+    at = np.column_stack([np.ones(knots), spline_columns(t.T, t)])
     weights = np.linalg.solve(at, values)
-    spline_values = np.column_stack([np.ones(40), splined(inner_points[:, None], t)]) @ weights
+    spline_values = (
+        np.column_stack([np.ones(40), spline_columns(inner_points[:, None], t)]) @ weights
+    )
     np.testing.assert_allclose(
         spline_values, CubicSpline(t[0], values, bc_type="natural")(inner_points)
     )
     for end in (t[0, 0] - np.arange(3.0), t[0, -1] + np.arange(3.0)):
-        np.testing.assert_allclose(np.diff(splined(end[:, None], t), 2, axis=0), 0, atol=1e-9)
+        np.testing.assert_allclose(
+            np.diff(spline_columns(end[:, None], t), 2, axis=0), 0, atol=1e-9
+        )
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.sampled_from([3, 4, 7]))
 def test_any_values_give_finite_columns(values: list[int], knots: int) -> None:
     x, t = ages([*map(float, values)], knots)
     assert (np.diff(t) >= 0).all()
-    assert np.isfinite(splined(x, t)).all()
-    assert np.isnan(splined(np.array([[np.nan]]), t)).all()
+    assert np.isfinite(spline_columns(x, t)).all()
+    assert np.isnan(spline_columns(np.array([[np.nan]]), t)).all()
 
 
 def test_words_and_pairs_of_numbers_have_no_spline() -> None:
@@ -142,7 +146,7 @@ def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
     at = int(final.choice[0, 2])
     genes, b = final.coef(0, at)
-    C = splined(dataset.covariates(), final.covariates.knots[0])
+    C = spline_columns(dataset.covariates(), final.covariates.knots[0])
     C = np.where(np.isnan(C), final.covariates.mean[0], C)
     want = final.intercept[0, at] + dataset.X[:, genes] @ b + C @ final.covariates.gamma[0, at]
     np.testing.assert_allclose(table["score"], want, rtol=1e-9)

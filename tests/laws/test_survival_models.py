@@ -18,7 +18,7 @@ from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.optim.cox.score_test import score_test
 from genesig.report.genes.collect import gene_effects
-from genesig.response.kinds import happened, martingale, survival_response
+from genesig.response.kinds import is_event, martingale_residuals, survival_response
 from genesig.results import CrossValidation
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
@@ -62,7 +62,9 @@ def test_martingale_residuals_equal_nelson_aalen():
     sksurv = pytest.importorskip("sksurv.nonparametric")
     steps, hazard = sksurv.nelson_aalen_estimator(event.astype(bool), time)
     expected = event - hazard[np.searchsorted(steps, time)]
-    np.testing.assert_allclose(martingale(survival_response(time, event)), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        martingale_residuals(survival_response(time, event)), expected, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_martingale_residuals_equal_nelson_aalen():
     ],
 )
 def test_an_event_is_its_word_or_its_number(cell, word, expected_event):
-    assert happened(cell, word) is expected_event
+    assert is_event(cell, word) is expected_event
 
 
 def test_error_is_one_minus_c_of_pairs_within_test_sets():

@@ -14,7 +14,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.data.files.readers import load_schema
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.report.collect import StudyResults, collect
@@ -657,7 +657,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "splits": splits,
         "observed": observed,
         "final": final,
-        "quality_summary": quality(dataset, dataset, folds=config["normalise"]["folds"]),
+        "quality_summary": describe_quality(dataset, dataset, folds=config["normalise"]["folds"]),
         "tables": tables,
         "halves": halves(study, dataset, splits),
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
@@ -942,7 +942,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
         "splits": splits,
         "observed": observed,
         "final": final,
-        "quality_summary": quality(dataset, dataset, folds=MOMENTS),
+        "quality_summary": describe_quality(dataset, dataset, folds=MOMENTS),
         "tables": tables,
         "halves": halves,
         "null": null,

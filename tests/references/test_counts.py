@@ -14,9 +14,9 @@ from genesig.data.steps.counts import (
     SizeFactors,
     Vst,
     _moment_dispersions,
-    dispersions,
+    estimate_dispersions,
+    fit_trend,
     size_factors,
-    trend,
 )
 from genesig.data.steps.normalise import fit_steps
 from genesig.errors import GenesigError
@@ -89,7 +89,7 @@ def test_trimmed_means_equal_edger(counts, description):
 def test_trend_of_given_dispersions_equals_deseq2():
     means = (X / FACTORS["ratios"].to_numpy()[:, None]).mean(axis=0)
     has_dispersion = BY_R["dispersion"].notna().to_numpy()
-    fitted = trend(means[has_dispersion], BY_R["dispersion"].to_numpy()[has_dispersion])
+    fitted = fit_trend(means[has_dispersion], BY_R["dispersion"].to_numpy()[has_dispersion])
     np.testing.assert_allclose(fitted["a0"] + fitted["a1"] / means, BY_R["trend"], rtol=1e-6)
 
 
@@ -97,7 +97,7 @@ def test_stabilised_values_equal_deseq2():
     """Where DESeq2's ascent does not end, it takes the best of places 12 % apart."""
     step = Vst.fit(X, method="median_of_ratios")
     gene_dispersions = BY_R["dispersion"].to_numpy()
-    dispersions_found = dispersions(X, size_factors(X, step))
+    dispersions_found = estimate_dispersions(X, size_factors(X, step))
     large = gene_dispersions > 1e-3
     assert large.sum() > 150
     np.testing.assert_allclose(dispersions_found[large], gene_dispersions[large], rtol=0.2)
@@ -124,7 +124,7 @@ def test_dispersion_is_the_most_likely_value():
     """By scipy's own distribution, less the adjustment for the mean, over a fine grid."""
     counts = X[:, 40:200:20]
     factors = FACTORS["ratios"].to_numpy()
-    dispersions_found = dispersions(counts, factors)
+    dispersions_found = estimate_dispersions(counts, factors)
     mean = np.maximum(factors[:, None] * (counts / factors[:, None]).mean(axis=0), 0.5)
     grid = np.exp(np.linspace(-9, 1, 4001))[:, None, None]
     log_likelihoods = nbinom.logpmf(counts, 1 / grid, 1 / (1 + mean * grid)).sum(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.response.kinds import martingale, survival_response
+from genesig.response.kinds import martingale_residuals, survival_response
 from genesig.selection.assess.kinds import HeldOutScores
 from genesig.selection.assess.patients.pairs import score_effect
 
@@ -38,7 +38,7 @@ def scores(X, y, X_test):
         high = X[y].mean(axis=0)
         low = X[~y].mean(axis=0)
         return (X_test - (high + low) / 2) @ (high - low)
-    weights = martingale(y) if y.dtype.names else y - y.mean()
+    weights = martingale_residuals(y) if y.dtype.names else y - y.mean()
     return X_test @ X.T @ weights / len(y)
 
 

@@ -15,7 +15,7 @@ from study_runs import pooled, tables
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import ALIGNMENT_CANDIDATES, best_alignment
 from genesig.data.steps.described import with_summaries_applied
-from genesig.data.steps.normalise import alignments_of
+from genesig.data.steps.normalise import alignments_to_choose
 from genesig.errors import InvalidInput
 from genesig.report.collect import round_numbers
 from genesig.report.studies import collect_studies, study_sentences
@@ -53,11 +53,11 @@ def study_by_alignment(tmp_path_factory):
 @pytest.mark.slow
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(study_by_alignment):
     dataset, splits, fits = study_by_alignment["auto"]
-    alignment_cache = alignments_of(dataset)
+    alignment_cache = alignments_to_choose(dataset)
     y = dataset.kind.to_numbers(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
-        name = alignment_cache.best(y[rows], rows)
+        name = alignment_cache.choose_best(y[rows], rows)
         alone = study_by_alignment[name][2]
         np.testing.assert_allclose(fits.test(fit)[1], alone.test(fit)[1])
         np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
@@ -102,7 +102,7 @@ def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(
     dataset.save(tmp_path / "d.h5ad")
     reloaded = Dataset.load(tmp_path / "d.h5ad")
     np.testing.assert_array_equal(reloaded.unaligned, dataset.unaligned)
-    assert alignments_of(replace(reloaded, unaligned=None)) is None
+    assert alignments_to_choose(replace(reloaded, unaligned=None)) is None
 
 
 def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(study_by_alignment):
@@ -129,12 +129,12 @@ def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(study_
 
 def test_other_models_take_the_same_alignment(study_by_alignment):
     dataset, splits, _ = study_by_alignment["auto"]
-    alignment_cache = alignments_of(dataset)
+    alignment_cache = alignments_to_choose(dataset)
     y = dataset.kind.to_numbers(dataset.response())
     scores_of_ridge = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)
-        alone = study_by_alignment[alignment_cache.best(y[rows], rows)][0]
+        alone = study_by_alignment[alignment_cache.choose_best(y[rows], rows)][0]
         theirs = run_baselines(alone, splits, folds=MOMENTS, baselines=["ridge"])
         of = [table["score"][table["split"] == split.name] for table in (scores_of_ridge, theirs)]
         np.testing.assert_allclose(*of)

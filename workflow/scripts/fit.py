@@ -8,6 +8,8 @@ from genesig.selection.linear.nested_cross_validation import nested_cross_valida
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-chance = HalfSampleStudy.load(snakemake.input.chance)
-fits = nested_cross_validation(dataset, splits, chance, **snakemake.wildcards, **snakemake.params)
+half_samples = HalfSampleStudy.load(snakemake.input.chance)
+fits = nested_cross_validation(
+    dataset, splits, half_samples, **snakemake.wildcards, **snakemake.params
+)
 fits.save(snakemake.output[0])

@@ -8,5 +8,5 @@ from genesig.selection.linear.nested_cross_validation import fit_final_model
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-chance = HalfSampleStudy.load(snakemake.input.chance)
-fit_final_model(dataset, splits, chance, **snakemake.params).save(snakemake.output[0])
+half_samples = HalfSampleStudy.load(snakemake.input.chance)
+fit_final_model(dataset, splits, half_samples, **snakemake.params).save(snakemake.output[0])

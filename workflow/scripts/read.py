@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from genesig.data.files.copies import FileCopies
-from genesig.data.steps.collapse import gene_columns
+from genesig.data.steps.collapse import set_columns_of
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
 from genesig.log import log_to
@@ -11,6 +11,6 @@ from genesig.log import log_to
 copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
 settings = StudySettings.from_config(copies.with_paths(snakemake.params.settings))
-dataset = read_dataset(settings, gene_columns(snakemake.params.folds))
+dataset = read_dataset(settings, set_columns_of(snakemake.params.folds))
 provenance = copies.with_names(dataset.provenance)
 replace(dataset, provenance=provenance).save(snakemake.output[0])

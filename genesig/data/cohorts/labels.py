@@ -23,7 +23,7 @@ from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import Problem, did_you_mean, has_errors
 from genesig.response.design import label_columns, time_columns
-from genesig.response.kinds import RESPONSES, happened, survival_response
+from genesig.response.kinds import RESPONSES, is_event, survival_response
 from genesig.results import Design
 from genesig.words import (
     counted,
@@ -336,7 +336,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
         np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),
         np.array(
             [
-                happened(event_cell, event_word)
+                is_event(event_cell, event_word)
                 for _, event_cell in cells_of_complete_sample.values()
             ],
             bool,
@@ -390,7 +390,7 @@ def _time_faults(
         sentence = f"the time of '{name}' {fault}; survival needs a time of at least 0"
         yield Problem(time_location, sentence + further_text(len(fault_of_sample) - 1, "sample"))
     n_samples_of_word = Counter(event_cell.strip() for _, event_cell in cells_of_sample.values())
-    if not any(happened(cell, event_word) for cell in n_samples_of_word):
+    if not any(is_event(cell, event_word) for cell in n_samples_of_word):
         advice = (
             did_you_mean(event_word, n_samples_of_word)
             or f"; name their word in event, found {word_counts_text(n_samples_of_word)}"

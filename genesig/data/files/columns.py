@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.response.kinds import happened
+from genesig.response.kinds import is_event
 from genesig.words import (
     control_first,
     is_missing,
@@ -331,7 +331,7 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
     if not {time, event} <= set(table.columns):
         return None
     rows = [
-        (happened(cell, word), is_number(text), row)
+        (is_event(cell, word), is_number(text), row)
         for row, (text, cell) in enumerate(
             zip(map(str, table[time]), map(str, table[event]), strict=True)
         )

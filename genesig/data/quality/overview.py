@@ -80,7 +80,7 @@ N_TOP_GENES = 50
 RESCALING_STEPS = LOG_STEPS | {"standardise_samples"}
 
 
-def quality(
+def describe_quality(
     raw: Dataset, dataset: Dataset, *, folds: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the content of quality.json (its layout is this module's docstring).

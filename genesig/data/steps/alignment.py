@@ -157,7 +157,7 @@ STUDYWISE_ALIGNMENTS: dict[str, tuple[dict[str, Any], ...]] = {
 LEARNED_ALIGNMENTS = {"fixed": "fix_studies", "combat": "combat_studies"}
 """Values of ``across.align`` that learn from training studies, as the first learned step."""
 
-AUTO = "auto"
+AUTO = "auto"  # value of ``across.align``: each training set chooses, see `Alignments`
 
 ALIGNERS: dict[str, Any] = {
     "align_studies": AlignStudies,
@@ -188,12 +188,14 @@ class Alignments:
     # function of the name of a candidate that returns the aligned matrix (n_samples, n_genes)
     align: Callable[[str], Array]
     studies: Array  # (n_samples,) str: study of each sample
+    # caches: candidate -> aligned matrix, and inner products of its samples; bytes of the training
+    # rows -> predictors
     _copies: dict[str, Array] = field(default_factory=dict)
     _products: dict[str, Array] = field(default_factory=dict)
     _cached_predictors: dict[bytes, Predictors] = field(default_factory=dict)
 
-    def copy(self, name: str) -> Array:
-        """Return the aligned matrix."""
+    def aligned_copy(self, name: str) -> Array:
+        """Return the matrix aligned by a candidate, computed once."""
         if name not in self._copies:
             self._copies[name] = self.align(name)
         return self._copies[name]
@@ -223,7 +225,7 @@ class Alignments:
             errors[name] = float(squared_errors.min())
         return errors
 
-    def best(self, response: Array, rows: Array, exchange: Array | None = None) -> str:
+    def choose_best(self, response: Array, rows: Array, exchange: Array | None = None) -> str:
         """Return the candidate of the smallest error (see `errors`)."""
         return best_alignment(self.errors(response, rows, exchange))
 
@@ -249,7 +251,7 @@ class Alignments:
     def _product(self, name: str) -> Array:
         """Return the inner products of the samples of an aligned copy, computed once."""
         if name not in self._products:
-            X = self.copy(name)
+            X = self.aligned_copy(name)
             self._products[name] = X @ X.T
         return self._products[name]
 
@@ -260,7 +262,7 @@ def best_alignment(errors: Mapping[str, float]) -> str:
 
 
 Predictors = dict[str, list[tuple[Array, Array, Array]]]
-"""Candidate to (test rows, training rows, H (n_penalties, n_test, n_train)) of each study."""
+"""Candidate -> (test rows, training rows, H (n_penalties, n_test, n_train)) of each study."""
 
 
 def _leave_one_study_out(gram: Array, names: Array) -> list[tuple[Array, Array, Array]]:
@@ -290,8 +292,10 @@ def _leave_one_study_out(gram: Array, names: Array) -> list[tuple[Array, Array, 
     return predictors
 
 
-def _ridge_hat_matrices(train_kernel: Array, test_rows: Array, weights: Array) -> Array:
+def _ridge_hat_matrices(train_kernel: Array, test_kernel: Array, weights: Array) -> Array:
     """Return H (n_penalties, n_test, n_train) of predictions H r with sample weights p (sum 1).
+
+    train_kernel (n_train, n_train), test_kernel (n_test, n_train): inner products of the samples.
 
     Centred kernel ridge: with C = I - 1p', K~ = C K C', D = diag(p) and k~ the centred rows of the
     test samples, H = 1p' + k~ D^½ (D^½ K~ D^½ + λ I)^-1 D^½ C.
@@ -300,7 +304,7 @@ def _ridge_hat_matrices(train_kernel: Array, test_rows: Array, weights: Array) -
     root_weights = np.sqrt(weights)
     mean = train_kernel @ weights
     centred = train_kernel - mean[:, None] - mean + weights @ mean
-    test_rows = test_rows - (test_rows @ weights)[:, None] - mean + weights @ mean
+    test_kernel = test_kernel - (test_kernel @ weights)[:, None] - mean + weights @ mean
     kernel = root_weights[:, None] * centred * root_weights
     penalty_unit = np.trace(kernel) / n
     penalty_unit = penalty_unit if penalty_unit > 0 else 1.0
@@ -311,4 +315,4 @@ def _ridge_hat_matrices(train_kernel: Array, test_rows: Array, weights: Array) -
         )
         for penalty in RIDGE_PENALTIES
     ]
-    return np.asarray(weights + (test_rows * root_weights) @ np.stack(inverse))
+    return np.asarray(weights + (test_kernel * root_weights) @ np.stack(inverse))

@@ -51,7 +51,7 @@ def sets_by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
         yield set_numbers, order[starts[set_numbers][:, None] + np.arange(size)]
 
 
-def gene_columns(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+def set_columns_of(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns of the gene table that name sets for some step, without ``symbol``.
 
     ``symbol`` is the study's own column of symbols, under whatever name the file has it.
@@ -79,7 +79,7 @@ def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dic
 
 
 def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[str]:
-    """Return the name of the set of each column."""
+    """Return the name of the set of each column, for a step with the setting ``by``."""
     if by is None and step == "median_polish":
         return [PROBE_NUMBER.sub("", str(name)) for name in var.index]
     column = by or "symbol"

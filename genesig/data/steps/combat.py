@@ -370,8 +370,7 @@ class BatchCorrection:
         if obs is None:
             return np.ones(n_samples, dtype=bool)
         return ~np.isin(
-            _batches_and_covariates(obs, self.columns, self.levels)[0],
-            list(map(str, self.batches)),
+            _batches_and_covariates(obs, self.columns, self.levels)[0], list(map(str, self.batches))
         )
 
     def _combat(self) -> Combat:

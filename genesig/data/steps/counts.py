@@ -78,7 +78,7 @@ class SizeFactors:
 
     def transform(self, X: Array) -> Array:
         """Divide each row by its size factor and take the logarithm."""
-        return np.asarray(np.log2(at_one_depth(X, self) + self.prior))
+        return np.asarray(np.log2(scale_to_one_depth(X, self) + self.prior))
 
 
 def fit_depth(X: Array, method: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def size_factors(X: Array, step: Any) -> Array:
     return np.asarray(_size_factors(_checked_counts(X), step.method, reference) / step.typical)
 
 
-def at_one_depth(X: Array, step: Any) -> Array:
+def scale_to_one_depth(X: Array, step: Any) -> Array:
     """Return ``x_ij / s_i`` (n, n_genes); a missing value becomes the mean of the training samples.
 
     step: as in `size_factors`.
@@ -138,7 +138,10 @@ def _checked_counts(X: Array) -> Array:
 
 
 def _size_factors(X: Array, method: str, reference: Array) -> Array:
-    """Return the size factors (n,) before division by their typical value."""
+    """Return the size factors (n,) before division by their typical value.
+
+    X (n, n_genes): counts. reference (n_genes,): as in `SizeFactors`.
+    """
     if method == "tmm":
         return np.array([_effective_library(x, reference) for x in X])
     with np.errstate(divide="ignore"):
@@ -213,6 +216,7 @@ N_GOLDEN_STEPS = 30  # steps of the golden-section search around the best grid p
 TREND_RATIO_RANGE = (1e-4, 15.0)
 """Dispersions outside this range of multiples of the trend are not fitted."""
 MAX_TREND_FITS = 11  # largest number of fits of the trend
+MAX_GAMMA_ITERATIONS = 50  # largest number of steps of weighted least squares in such a fit
 TREND_TOLERANCE = 1e-6  # sum of the squared changes of the log coefficients at which fitting stops
 MEAN_DISPERSION_TRIM = 0.001
 """Share left out at either end for the mean dispersion, if no trend fits."""
@@ -250,14 +254,17 @@ class Vst:
         size_factor_step = cls(**fit_depth(X, method), a0=MIN_DISPERSION, a1=0.0)
         genes = _genes_evenly_by_level(size_factor_step.means)
         factors = size_factors(X, size_factor_step)
-        gene_dispersions = dispersions(X[:, genes], factors)
+        gene_dispersions = estimate_dispersions(X[:, genes], factors)
         return cls(
-            **{**vars(size_factor_step), **trend(size_factor_step.means[genes], gene_dispersions)}
+            **{
+                **vars(size_factor_step),
+                **fit_trend(size_factor_step.means[genes], gene_dispersions),
+            }
         )
 
     def transform(self, X: Array) -> Array:
         """Bring each row to one depth, and stabilise its variance."""
-        counts_at_one_depth = at_one_depth(X, self)
+        counts_at_one_depth = scale_to_one_depth(X, self)
         a0 = self.a0
         a1 = self.a1
         root = np.sqrt(a0 * counts_at_one_depth * (1 + a1 + a0 * counts_at_one_depth))
@@ -274,7 +281,7 @@ def _genes_evenly_by_level(means: Array) -> Array:
     return np.asarray(genes[np.round(ranks).astype(int)])
 
 
-def dispersions(X: Array, factors: Array) -> Array:
+def estimate_dispersions(X: Array, factors: Array) -> Array:
     """Return the dispersion of each gene, (n_genes,), of counts (n, n_genes) and size factors (n,).
 
     It maximises the likelihood of the negative binomial with mean ``s_i`` times the gene's mean
@@ -341,7 +348,7 @@ def _log_likelihood(X: Array, mean: Array, log_dispersion: Array) -> Array:
     return np.asarray(terms.sum(axis=0) - np.log((1 / (1 / mean + dispersion)).sum(axis=0)) / 2)
 
 
-def trend(means: Array, gene_dispersions: Array) -> dict[str, float]:
+def fit_trend(means: Array, gene_dispersions: Array) -> dict[str, float]:
     """Return a0 and a1 of ``a0 + a1/mean``, fitted to dispersions by a gamma likelihood.
 
     Each fit leaves out the dispersions far from the trend of the fit before, as DESeq2 does.
@@ -349,7 +356,7 @@ def trend(means: Array, gene_dispersions: Array) -> dict[str, float]:
     is_overdispersed = gene_dispersions > MIN_TREND_DISPERSION
     means = means[is_overdispersed]
     gene_dispersions = gene_dispersions[is_overdispersed]
-    coefs = np.array([0.1, 1.0])
+    coefs = np.array([0.1, 1.0])  # (a0, a1), where DESeq2 begins
     for _ in range(MAX_TREND_FITS):
         ratio = gene_dispersions / (coefs[0] + coefs[1] / means)
         near_trend = (ratio > TREND_RATIO_RANGE[0]) & (ratio < TREND_RATIO_RANGE[1])
@@ -377,7 +384,7 @@ def _gamma_line(x: Array, y: Array, coefs: Array) -> Array:
     failed = np.zeros(2)
     if len(y) < 3 or np.ptp(x) == 0:
         return failed
-    for _ in range(50):
+    for _ in range(MAX_GAMMA_ITERATIONS):
         weight = 1 / (coefs[0] + coefs[1] * x)
         design = np.stack([weight, weight * x], axis=1)
         previous_coefs = coefs

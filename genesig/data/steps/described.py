@@ -40,9 +40,8 @@ def steps_by_training_set(
 ) -> Iterator[Steps]:
     """Yield the steps for each set of training rows (n_train,) of X.
 
-    The settings of the first step hold what `settings_by_training_set` computes for many sets at
-    once. Only the first step sees the rows of X unchanged, so that only its computations can be
-    shared.
+    If the first step can compute for many sets at once (`settings_by_training_set` of its class),
+    its settings contain the results. Later steps see other rows in each set.
     """
     if not steps or steps[0]["step"] not in SHARED_STEPS:
         yield from [steps] * len(training_rows)

@@ -18,9 +18,7 @@ from genesig.errors import GenesigError
 MAX_MISSING_OF_NEIGHBOUR = 0.5  # largest share of the training samples that a neighbour may miss
 SHARE_ROUNDING = 1e-12  # relative rounding error of a share of samples: 0.3 of 10 are 3
 MAX_SETS_AT_ONCE = 256  # largest number of training sets whose neighbours are computed at once
-MAX_ARRAY_ELEMENTS = (
-    500_000  # about the largest number of array elements that this computation holds
-)
+MAX_ARRAY_ELEMENTS = 500_000  # about the largest number of array elements that it holds, then
 MAX_TABLE_ENTRIES = 40 * MAX_ARRAY_ELEMENTS
 """Largest number of entries in the neighbour tables (T, q, k) of sets at once: int32, 80 MB."""
 CANDIDATES_PER_NEIGHBOUR = 3
@@ -115,9 +113,7 @@ class KnnImpute:
         incomplete_genes = np.flatnonzero(np.isnan(X).any(axis=0))
         n_sets = int(
             np.clip(
-                MAX_TABLE_ENTRIES // max(1, len(incomplete_genes) * neighbours),
-                1,
-                MAX_SETS_AT_ONCE,
+                MAX_TABLE_ENTRIES // max(1, len(incomplete_genes) * neighbours), 1, MAX_SETS_AT_ONCE
             )
         )
         for start in range(0, len(training_rows), n_sets):
@@ -178,11 +174,7 @@ class MeanImpute:
     @classmethod
     def fit(cls, X: Array) -> MeanImpute:
         """Find the mean of each gene over the rows of X (n_train, n_genes)."""
-        measured = ~np.isnan(X)
-        n_measured = measured.sum(axis=0)
-        means = np.sum(X, axis=0, where=measured) / np.maximum(n_measured, 1)
-        overall_mean = np.sum(X, where=measured) / max(1, n_measured.sum())
-        return cls(np.where(n_measured > 0, means, overall_mean))
+        return cls(gene_means(X))
 
     def transform(self, X: Array) -> Array:
         """Return X with missing values filled in."""
@@ -353,7 +345,19 @@ def gene_means(X: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftCensored:
+class LowValueImpute:
+    """A step that replaces each gene's missing values by one low value."""
+
+    low: Array  # (n_genes,) float: value that replaces each gene's missing values
+    kind: ClassVar[Literal["fold"]] = "fold"
+    genes: ClassVar[None] = None
+
+    def transform(self, X: Array) -> Array:
+        """Return X with missing values filled in."""
+        return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
+
+
+class LeftCensored(LowValueImpute):
     """``x_ij = the q-quantile of gene j over the training samples that have it``, where missing.
 
     For proteins and spots below detection, whose values are missing because they are small. A gene
@@ -364,10 +368,6 @@ class LeftCensored:
     MinDet of the R package imputeLCMD (C. Lazar et al. 2016, J. Proteome Res. 15:1116), by gene
     instead of by sample, so that a filled-in value does not depend on the sample's other genes.
     """
-
-    low: Array  # (n_genes,) float: value that replaces each gene's missing values
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array, *, quantile: float) -> LeftCensored:
@@ -386,13 +386,8 @@ class LeftCensored:
         low[measured_genes] = lower_values + fraction * (upper_values - lower_values)
         return cls(low)
 
-    def transform(self, X: Array) -> Array:
-        """Return X with missing values filled in."""
-        return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
-
-@dataclass(frozen=True, eq=False)
-class HalfMinimum:
+class HalfMinimum(LowValueImpute):
     """``x_ij = half the smallest value of gene j over the training samples``, where missing.
 
     For logarithms to base 2 this is the smallest value less 1. For metabolites and proteins below
@@ -402,10 +397,6 @@ class HalfMinimum:
     -----
     Compared by R. Wei et al. (2018), Sci. Rep. 8:663.
     """
-
-    low: Array  # (n_genes,) float: value that replaces each gene's missing values
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array, *, logarithms: bool) -> HalfMinimum:
@@ -423,10 +414,6 @@ class HalfMinimum:
                 " smaller; if values are logarithms set its 'logarithms' to true"
             )
         return cls(smallest - 1 if logarithms else smallest / 2)
-
-    def transform(self, X: Array) -> Array:
-        """Return X with missing values filled in."""
-        return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
 def step_for_missing(X: Array) -> str:

@@ -227,6 +227,8 @@ def _mode(values: Array) -> float:
     grid twice as fine as needed, and the convolution is a Fourier transform, as in affy.
     """
     width = _bandwidth(values)
+    # As R's density: it is read up to 3 bandwidths beyond the values, and its grid goes 4 further,
+    # so that the ends of the Fourier transform do not meet.
     grid_start = values[0] - 7 * width
     grid_end = values[-1] + 7 * width
     offsets = np.arange(N_GRID_POINTS + 1) / (2 * N_GRID_POINTS - 1) * 2 * (grid_end - grid_start)

@@ -36,11 +36,7 @@ from genesig.data.steps.counts import LogCpm, SizeFactors, Vst
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.imputation import HalfMinimum, KnnImpute, LeftCensored, MeanImpute
 from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
-from genesig.data.steps.missing_indicators import (
-    MissingIndicators,
-    with_columns,
-    with_indicators,
-)
+from genesig.data.steps.missing_indicators import MissingIndicators, with_columns, with_indicators
 from genesig.data.steps.moments import Centre, UnitVariance, state_of
 from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples, ZerosAsMissing
 from genesig.data.steps.scale import median_and_p99
@@ -127,13 +123,13 @@ class Reference:
         for name, step in zip(self.names, self.steps, strict=True):
             with plugin_errors("steps", name):
                 width = X.shape[1] if step.genes is None else len(step.genes)
-                transformed = apply(step, X, obs)
+                transformed = apply_step(step, X, obs)
             check_plugin_result("steps", name, transformed, (len(X), width))
             X = transformed
         return X
 
     def uncorrected(self, obs: pd.DataFrame) -> Array:
-        """Return the mask of the samples whose batch some step cannot correct."""
+        """Return the mask (n,) of the samples whose batch some step cannot correct."""
         masks = [
             step.uncorrected(obs, len(obs))
             for step in self.steps
@@ -157,7 +153,7 @@ class Reference:
         return cls(names, steps, state["n_genes"])
 
 
-def apply(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
+def apply_step(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
     """Return the rows after a fitted step; only a step for batches or studies gets `obs`."""
     takes_samples = step.kind in ("batch", "study", "studies")
     return step.transform(X, obs) if takes_samples else step.transform(X)
@@ -255,7 +251,7 @@ def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Refere
         with plugin_errors("steps", step["step"]):
             fitted.append(among(_fit_step(step_class, X, obs, settings), genes))
             # No step learns from the result of the last one.
-            X = apply(fitted[-1], X, obs) if position < len(steps) else X
+            X = apply_step(fitted[-1], X, obs) if position < len(steps) else X
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 
@@ -378,13 +374,13 @@ def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:
 
 
 def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
-    """Return name -> error of each alignment; empty if there is no choice."""
-    choice = alignments_of(replace(dataset, unaligned=dataset.X))
+    """Return the error of each candidate alignment by all samples; empty if there is no choice."""
+    choice = alignments_to_choose(replace(dataset, unaligned=dataset.X))
     response = dataset.kind.to_numbers(dataset.response())
     return {} if choice is None else choice.errors(response, np.arange(len(response)))
 
 
-def alignments_of(dataset: Dataset) -> Alignments | None:
+def alignments_to_choose(dataset: Dataset) -> Alignments | None:
     """Return the alignments from which training sets choose; None if they do not choose."""
     studies = dataset.batches()
     if dataset.unaligned is None or studies is None:

@@ -46,13 +46,18 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
             residual, outlier_bound, out=np.zeros_like(x), where=outlier_bound > 0
         )
         weights = np.where(
-            relative_residual <= 0.001,
+            relative_residual <= NEAR,
             1,
-            np.where(relative_residual <= 0.999, (1 - relative_residual**2) ** 2, 0),
+            np.where(relative_residual <= FAR, (1 - relative_residual**2) ** 2, 0),
         )
     curve = np.empty(len(x))
     curve[order] = smooth
     return curve
+
+
+# As in R: weights of relative distances below NEAR are 1, above FAR 0.
+NEAR = 0.001
+FAR = 0.999
 
 
 def _choose_anchors(x: Array, delta: float) -> list[int]:
@@ -67,7 +72,7 @@ def _choose_anchors(x: Array, delta: float) -> list[int]:
 
 
 def _nearest_points(x: Array, anchors: list[int], span: float) -> list[tuple[int, int]]:
-    """Return the first and the last of the nearest points of each anchor."""
+    """Return the first and the last of the nearest points of each anchor; x (n,) is ascending."""
     n_neighbours = max(2, min(len(x), int(span * len(x) + 1e-7)))
     first_points = np.arange(len(x) - n_neighbours)
     # The window moves on while the point it would gain is nearer than the one it would lose.
@@ -80,8 +85,8 @@ def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[sl
     """Return the points with a weight above 0, their tricube weights and the half-width h."""
     position = x[anchor]
     half_width = max(position - x[nearest[0]], x[nearest[1]] - position)
-    left = np.searchsorted(x, position - 0.999 * half_width, side="left")
-    right = np.searchsorted(x, position + 0.999 * half_width, side="right")
+    left = np.searchsorted(x, position - FAR * half_width, side="left")
+    right = np.searchsorted(x, position + FAR * half_width, side="right")
     points = slice(int(min(left, anchor)), int(max(right, anchor + 1)))
     relative_distance = (
         np.abs(x[points] - position) / half_width
@@ -90,7 +95,7 @@ def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[sl
     )
     return (
         points,
-        np.where(relative_distance <= 0.001, 1, (1 - relative_distance**3) ** 3),
+        np.where(relative_distance <= NEAR, 1, (1 - relative_distance**3) ** 3),
         half_width,
     )
 
@@ -113,7 +118,7 @@ def _fit_line(
     if half_width > 0:
         centred = x[points] - weights @ x[points]
         variance = weights @ centred**2
-        if np.sqrt(variance) > 0.001 * (x[-1] - x[0]):
+        if np.sqrt(variance) > NEAR * (x[-1] - x[0]):
             weights = weights * (1 + (x[anchor] - weights @ x[points]) * centred / variance)
     return float(weights @ y[points])
 

@@ -15,7 +15,7 @@ from genesig.arrays import Array
 from genesig.data.study.label_genes_check import CORRELATION_ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
-from genesig.response.covariates import Covariate, encoded
+from genesig.response.covariates import Covariate, encode_covariates
 from genesig.response.kinds import RESPONSES
 from genesig.results import Design
 from genesig.words import is_missing, is_number, listing
@@ -237,7 +237,7 @@ def check_combat_covariates(
             )
             yield Problem(column_location, message)
             continue
-        covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
+        covariate = encode_covariates([Covariate.from_cells(name, map(str, obs[name]))], obs)
         if any(
             abs(correlations(covariate, column)).max() >= 1 - CORRELATION_ROUNDING for column in y.T
         ):

@@ -486,8 +486,7 @@ def seconds_left(
         id(job): expected_seconds_of_job(costs, job.rule, job.labels) for job in started_jobs
     }
     overhead = max(  # seconds of a job besides its estimate
-        0.0,
-        median([seconds - expected_seconds[id(job)] for job, seconds in ended_jobs] or [0.0]),
+        0.0, median([seconds - expected_seconds[id(job)] for job, seconds in ended_jobs] or [0.0])
     )
     seconds_of_rule = defaultdict[str, float](float)
     expected_of_rule = defaultdict[str, float](float)

@@ -21,7 +21,12 @@ from genesig.data.study.pool.record import WEIGHT_COLUMN
 from genesig.data.study.settings import AdjustmentSettings
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean, has_errors
-from genesig.response.covariates import Covariate, encoded, knots_for, names_of
+from genesig.response.covariates import (
+    Covariate,
+    covariate_names,
+    default_n_knots,
+    encode_covariates,
+)
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.kinds import RESPONSES
 from genesig.results import Splits
@@ -187,7 +192,7 @@ def _shape_covariates(
 ) -> tuple[Covariate, ...]:
     """Return the covariates; numbers are splines, or lines if there are too few samples."""
     n_samples = len(columns[0]) if columns else 0  # all columns have one length
-    knots = knots_for(n_samples) if settings.covariate_shape == "splines" else 0
+    knots = default_n_knots(n_samples) if settings.covariate_shape == "splines" else 0
     meaning_of_word = {
         name: {str(word): meaning for word, meaning in word_meanings.items()}
         for name, word_meanings in settings.covariate_words.items()
@@ -202,7 +207,7 @@ def _shape_covariates(
         )
         for column in columns
     )
-    n_model_columns = len(names_of(covariates))  # a spline or a word list takes several
+    n_model_columns = len(covariate_names(covariates))  # a spline or a word list takes several
     if MIN_SAMPLES_PER_SPLINE_COLUMN * n_model_columns > n_samples:
         return tuple(replace(covariate, knots=0) for covariate in covariates)
     return covariates
@@ -308,7 +313,7 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
 
     Also of those with too few samples of positive weight.
     """
-    n_columns = len(names_of(sheet.design.covariates))  # of a model, not of the sample table
+    n_columns = len(covariate_names(sheet.design.covariates))  # of a model, not of the sample table
     for split_list, set_name, remedy in (
         ([*splits.outer, splits.final], "training set", "more splits.folds and splits.inner_folds"),
         (splits.subsamples, "training set of a half", "splits.subsamples: 0 (no stability)"),
@@ -414,8 +419,8 @@ def _check_design_matrix(
     A covariate of numbers is one column here, whatever its spline. response (n,) or (n, T) float.
     """
     linear_covariates = [replace(covariate, knots=0) for covariate in covariates]
-    names = names_of(linear_covariates)
-    C = encoded(covariates, obs)  # (n, len(names)), without splines
+    names = covariate_names(linear_covariates)
+    C = encode_covariates(covariates, obs)  # (n, len(names)), without splines
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "

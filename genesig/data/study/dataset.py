@@ -26,6 +26,8 @@ from genesig.data.files.sample_names import ON_ITS_SIDE, with_matrix_names, with
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import add_covariates
 from genesig.data.study.gene_columns import (
+    cells_of_genes,
+    choose_name_column,
     multiply_omic_factors,
     read_omics,
     read_places,
@@ -83,9 +85,7 @@ class Inputs:
         table = self.table
         for name in columns:
             if table is not None and list(table.columns).count(name) == 1:
-                cells = table[name][~table.index.duplicated()]
-                cell_of_gene = {str(gene): str(cell) for gene, cell in cells.items()}
-                cells_of_column[name] = cell_of_gene | _symbols_of_probes(genes, cell_of_gene)
+                cells_of_column[name] = cells_of_genes(table, name, genes)
         texts_of_column = {
             name: [text_of_gene.get(gene) or gene for gene in genes]
             for name, text_of_gene in cells_of_column.items()
@@ -215,13 +215,7 @@ def _columns_in_use(settings: StudySettings) -> list[str]:
     """Return the columns of the sample table that settings name."""
     groups = settings.groups
     file_column = settings.files.files  # has the name of each sample's own file
-    optional = (
-        groups.group,
-        groups.pair,
-        groups.batch,
-        settings.adjustment.weights,
-        file_column,
-    )
+    optional = (groups.group, groups.pair, groups.batch, settings.adjustment.weights, file_column)
     return [
         *settings.outcome.columns,
         *settings.adjustment.covariates,
@@ -359,15 +353,10 @@ def _read_symbols(
     symbol: column of the symbols; None takes the first one after the ids.
     genes: those of the matrix; None if it cannot be used.
     """
-    names = list(table.columns)
-    if symbol is None and not names:
-        problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
-    check_column(symbol, "data.symbol", names, "", annotation, problems)
-    column = symbol if symbol is not None else next(iter(names), None)
-    if column not in names or names.count(column) > 1:
+    column = choose_name_column(table, annotation, symbol, "data.symbol", "symbol", problems)
+    if column is None:
         return None
-    unique_rows = table[~table.index.duplicated()]
-    symbols = {str(gene): str(cell) for gene, cell in unique_rows[column].items()}
+    symbols = {str(gene): str(cell) for gene, cell in column.items()}
     if genes is not None:
         symbols |= _symbols_of_probes(genes, symbols)
         problems += check_symbols(

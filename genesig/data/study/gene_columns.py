@@ -33,8 +33,20 @@ def read_name_column(
     table = collect_problems(lambda: read_genes(annotation, None), problems)
     if table is None:
         return None
+    return choose_name_column(table, annotation, symbol, "symbol", meaning, problems)
+
+
+def choose_name_column(
+    table: pd.DataFrame,
+    annotation: str,
+    symbol: str | None,
+    key: str,
+    meaning: str,
+    problems: list[Problem],
+) -> pd.Series[str] | None:
+    """Return the names of genes as `read_name_column`, from a table; key: setting of `symbol`."""
     columns = list(map(str, table.columns))
-    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
+    check_column(symbol, key, columns, str(table.index.name), annotation, problems)
     symbol_column = symbol if symbol is not None else next(iter(columns), None)
     if symbol_column is None:
         problems.append(Problem(annotation, f"needs two columns: gene id and {meaning}"))
@@ -109,7 +121,7 @@ def read_prior_weights(
     check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
     if columns.count(column) != 1:
         return None
-    cell_of_gene = _cells_of_genes(table, column, genes)
+    cell_of_gene = cells_of_genes(table, column, genes)
     faulty_genes = [gene for gene, cell in cell_of_gene.items() if not _is_weight(cell)]
     if faulty_genes:
         cell = cell_of_gene[faulty_genes[0]]
@@ -222,15 +234,15 @@ def check_place_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         yield "linear.solver", message
 
 
-def _cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
+def cells_of_genes(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
     """Return the cell of each gene, '' without a row; of two rows of a gene the first counts."""
     cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
     return {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")) for gene in genes}
 
 
 def _place_cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> CellOfGene:
-    """Return the cell of each gene as `_cells_of_genes`, '' for words that stand for a blank."""
-    cells = {gene: cell.strip() for gene, cell in _cells_of_genes(table, column, genes).items()}
+    """Return the cell of each gene as `cells_of_genes`, '' for words that stand for a blank."""
+    cells = {gene: cell.strip() for gene, cell in cells_of_genes(table, column, genes).items()}
     return {
         gene: "" if is_missing(cell) or cell in BLANK_DASHES else cell
         for gene, cell in cells.items()
@@ -399,7 +411,7 @@ def _omic_of_genes(
             gene: gene.partition(OMIC_SEPARATOR)[0].strip() if OMIC_SEPARATOR in gene else ""
             for gene in genes
         }
-    return {gene: cell.strip() for gene, cell in _cells_of_genes(table, column, genes).items()}
+    return {gene: cell.strip() for gene, cell in cells_of_genes(table, column, genes).items()}
 
 
 def _lost_omic_message(omic: str, n_genes: int) -> str:

@@ -83,10 +83,7 @@ def match_sets(
             [len(measured_genes[gene_set.name]) for gene_set in distinct_sets], dtype=np.int64
         ),
         indptr=np.cumsum([0, *map(len, set_columns)]),
-        indices=np.array(
-            [number for members in set_columns for number in members],
-            dtype=np.int64,
-        ),
+        indices=np.array([number for members in set_columns for number in members], dtype=np.int64),
         said=np.array(
             [
                 *_matching_warnings(sets, listed_genes, columns_of_gene),
@@ -195,19 +192,15 @@ def _drop_duplicates(
 
     Of sets with the same measured genes the first one stays.
     """
-    first_name: dict[frozenset[int], str] = {}
+    first_name: dict[frozenset[int], str] = {}  # columns -> name of the first set of these
+    distinct_sets = []
+    duplicates = []
     for gene_set in sets_in_range:
-        first_name.setdefault(columns_of_set[gene_set.name], gene_set.name)
-    distinct_sets = [
-        gene_set
-        for gene_set in sets_in_range
-        if first_name[columns_of_set[gene_set.name]] == gene_set.name
-    ]
-    duplicates = [
-        gene_set.name
-        for gene_set in sets_in_range
-        if first_name[columns_of_set[gene_set.name]] != gene_set.name
-    ]
+        name = gene_set.name
+        if first_name.setdefault(columns_of_set[name], name) == name:
+            distinct_sets.append(gene_set)
+        else:
+            duplicates.append(name)
     if not duplicates:
         return distinct_sets, []
     original = first_name[columns_of_set[duplicates[0]]]

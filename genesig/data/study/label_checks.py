@@ -32,7 +32,7 @@ from genesig.data.files.delimited import TextTable
 from genesig.data.files.gene_ids import converted_names
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
-from genesig.response.kinds import happened
+from genesig.response.kinds import is_event
 from genesig.words import (
     DOUBTFUL_UNKNOWN,
     as_word,
@@ -197,7 +197,7 @@ def unknown_event_fault(n_samples_of_word: Mapping[str, int], event_word: str) -
     unknown = [
         f"'{word}' ({counted(n_samples, 'sample')})"
         for word, n_samples in n_samples_of_word.items()
-        if says_unknown(word) and not happened(word, event_word)
+        if says_unknown(word) and not is_event(word, event_word)
     ]
     if not unknown:
         return ""
@@ -354,7 +354,7 @@ def check_event_coding(
         str(cell).strip() for cell in table[event] if not is_missing(str(cell))
     )
     expected_word = event_by_name(n_samples_of_word, event, rank_sum_of_times(table, time, event))
-    counted_words = [cell for cell in n_samples_of_word if happened(cell, event_setting or "1")]
+    counted_words = [cell for cell in n_samples_of_word if is_event(cell, event_setting or "1")]
     if expected_word is None or len(counted_words) != 1 or expected_word == counted_words[0]:
         return
     yield Problem(

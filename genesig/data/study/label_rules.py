@@ -31,7 +31,7 @@ from genesig.data.study.label_checks import (
 from genesig.data.study.settings import OutcomeSettings
 from genesig.errors import Problem, did_you_mean, has_errors
 from genesig.response.design import SEVERAL_CLASSES, label_columns
-from genesig.response.kinds import ByKind, happened
+from genesig.response.kinds import ByKind, is_event
 from genesig.words import (
     MAX_COUNTED_WORDS,
     as_word,
@@ -336,14 +336,10 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
     time_faults = list(_check_times(request, samples))
     occurred, event_faults = _choose_event(request, event, samples)
     problems += time_faults + event_faults
-    design_fields: dict[str, Any] = {
-        "event": event,
-        "occurred": occurred,
-        "ties": settings.ties,
-    }
+    design_fields: dict[str, Any] = {"event": event, "occurred": occurred, "ties": settings.ties}
     if not has_errors(time_faults + event_faults):
         times = np.array([float(request.labels[name]) for name in samples])
-        has_event = np.array([happened(cells[event][name], occurred) for name in samples])
+        has_event = np.array([is_event(cells[event][name], occurred) for name in samples])
         problems += _check_outcomes(request, event, times, has_event)
         horizon = settings.horizon
         design_fields["horizon"] = float(np.median(times)) if horizon is None else float(horizon)
@@ -403,12 +399,12 @@ def _choose_event(
             )
             return "1", [Problem(event_location, message)]
         return "1", []
-    if not any(happened(cell, word) for cell in counts):
+    if not any(is_event(cell, word) for cell in counts):
         advice = did_you_mean(word, counts) or f"; name one of {counts_text}"
         return word, [Problem(event_location, f"data.event: no sample is '{word}'{advice}")]
     if fault := unknown_event_fault(counts, word):
         return word, [Problem(event_location, fault)]
-    censored_words = [cell for cell in counts if not happened(cell, word)]
+    censored_words = [cell for cell in counts if not is_event(cell, word)]
     if len(censored_words) > 1:
         message = f"{listing(censored_words)} all count as censored, only '{word}' as the event"
         return word, [Problem(event_location, message, "warning")]

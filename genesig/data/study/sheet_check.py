@@ -37,10 +37,7 @@ class Sheet:
 
 
 def check_sheet(
-    table: TextTable,
-    file: str,
-    settings: StudySettings,
-    problems: list[Problem],
+    table: TextTable, file: str, settings: StudySettings, problems: list[Problem]
 ) -> Sheet | None:
     """Return the sheet of the study's samples; None without distinct columns or a label column.
 
@@ -186,7 +183,7 @@ def check_column(
         if columns
         else ", which has names alone; add it"
     )
-    advice = " but of the sample names; name another one" if column == index_name else advice
+    advice = " but its row names; name another one" if column == index_name else advice
     advice = "; rename it in that table, without a slash" if "/" in column else advice
     problems.append(Problem(file, f"{key} '{column}' is not a column of {file}{advice}"))
 

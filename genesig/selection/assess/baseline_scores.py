@@ -15,7 +15,7 @@ from genesig.data.splits.folds import BASELINE, random_state, spawn_key
 from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     Steps,
-    alignments_of,
+    alignments_to_choose,
     fit_steps,
     learned_steps,
     with_response,
@@ -23,7 +23,7 @@ from genesig.data.steps.normalise import (
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES, ridge_beside
 from genesig.plugins import check_plugin_result, plugin_errors
-from genesig.response.covariates import splined
+from genesig.response.covariates import spline_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.added_value import score_covariates
@@ -64,13 +64,14 @@ def run_baselines(
     rows = []
     training_rows = [dataset.rows(split.train) for split in splits.outer]
     steps_by_split = steps_by_training_set(dataset.X, learned_steps(folds, dataset), training_rows)
-    alignments = alignments_of(dataset)
+    alignments = alignments_to_choose(dataset)
     aligned_dataset = dataset
     for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
         if alignments is not None:
             y = dataset.kind.to_numbers(dataset.response()[training_rows[split_number]])
             aligned_dataset = replace(
-                dataset, X=alignments.copy(alignments.best(y, training_rows[split_number]))
+                dataset,
+                X=alignments.aligned_copy(alignments.choose_best(y, training_rows[split_number])),
             )
         with config_context(assume_finite=True, skip_parameter_validation=True):
             split_scores = list(
@@ -148,7 +149,7 @@ def score_covariates_and_ridge(
     train = dataset.rows(split.train)
     test = dataset.rows(split.test)
     is_training = np.isin(np.arange(len(dataset.samples)), train)
-    C = splined(covariates.values, covariates.training_knots(is_training))
+    C = spline_columns(covariates.values, covariates.training_knots(is_training))
     C = np.where(np.isnan(C), np.nanmean(C[train], axis=0), C)
     score = ridge_beside(C.shape[1])[dataset.design.kind]
     y = dataset.response()[train]

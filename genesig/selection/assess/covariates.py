@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment, adjustment
-from genesig.response.covariates import knot_counts, knots_at, splined
+from genesig.response.covariates import knot_counts, place_knots, spline_columns
 from genesig.response.design import BALANCED
 from genesig.results import Dataset
 
@@ -52,7 +52,7 @@ class Covariates:
     def training_knots(self, rows: Array) -> Array:
         """Return the knots (r, K) for the training rows (n,) bool, see `knots_at`."""
         weighted = rows if self.weights is None else rows & (self.weights > 0)
-        return knots_at(self.values[weighted], self.n_knots)
+        return place_knots(self.values[weighted], self.n_knots)
 
     def permute(self, row_of_sample: Array) -> Covariates:
         """Return a copy whose row row_of_sample[i] has the covariates and weight of sample i."""
@@ -92,7 +92,7 @@ def adjust_for_covariates(
             ]
         )
     splines = [
-        splined(record.values, record.training_knots(training_rows))
+        spline_columns(record.values, record.training_knots(training_rows))
         for record, training_rows in zip(covariate_sets, is_training.T, strict=True)
     ]
     return adjustment(is_training, np.stack(splines), weights)
@@ -139,7 +139,7 @@ def covariate_basis(dataset: Dataset) -> Array:
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
     sd = C.std(axis=0)
     C = (C - C.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
-    base = splined(C, knots_at(C, n_knots))
+    base = spline_columns(C, place_knots(C, n_knots))
     covariate_of_column = np.repeat(np.arange(len(n_knots)), [max(1, k - 1) for k in n_knots])
     products = [
         base[:, i] * base[:, j]
@@ -148,7 +148,7 @@ def covariate_basis(dataset: Dataset) -> Array:
         if covariate_of_column[i] != covariate_of_column[j]
     ]
     continuous = C[:, is_continuous]
-    fine = splined(continuous, knots_at(continuous, [N_FINE_KNOTS] * continuous.shape[1]))
+    fine = spline_columns(continuous, place_knots(continuous, [N_FINE_KNOTS] * continuous.shape[1]))
     linear_columns = np.arange(continuous.shape[1]) * (N_FINE_KNOTS - 1)  # `base` has them
     columns = np.column_stack([base, *products, np.delete(fine, linear_columns, axis=1)])
     columns = columns[:, : max(base.shape[1], len(C) // SAMPLES_PER_COLUMN)]

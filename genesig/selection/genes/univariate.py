@@ -11,7 +11,7 @@ from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.optim.cox.score_test import score_test
-from genesig.response.covariates import knot_counts, knots_at, splined
+from genesig.response.covariates import knot_counts, place_knots, spline_columns
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
@@ -174,7 +174,9 @@ def _filled_covariates(dataset: Dataset) -> Array | None:
     if not dataset.design.covariates:
         return None
     covariates = dataset.covariates()
-    covariates = splined(covariates, knots_at(covariates, knot_counts(dataset.design.covariates)))
+    covariates = spline_columns(
+        covariates, place_knots(covariates, knot_counts(dataset.design.covariates))
+    )
     return np.where(np.isnan(covariates), np.nanmean(covariates, axis=0), covariates)
 
 

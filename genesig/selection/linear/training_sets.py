@@ -27,13 +27,13 @@ from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     Reference,
     Steps,
-    alignments_of,
+    alignments_to_choose,
     fit_reference_steps,
     learned_steps,
     with_response,
 )
 from genesig.errors import GenesigError
-from genesig.response.covariates import splined
+from genesig.response.covariates import spline_columns
 from genesig.response.decision import decision_rules_in
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.clusters import group_numbers
@@ -93,7 +93,7 @@ class TrainingSet:
     def test_covariates(self) -> Array:
         """Return the covariates of the test rows as the model has them, (n_test, q)."""
         assert self.covariates is not None
-        return splined(self.covariates.values[self.test], self.knots())
+        return spline_columns(self.covariates.values[self.test], self.knots())
 
 
 def _row_mask(length: int, rows: Array) -> Array:
@@ -196,7 +196,7 @@ def group_by_matrix(
 
     fold_steps: ``normalise.folds`` of the config.
     """
-    alignments = alignments_of(dataset)
+    alignments = alignments_to_choose(dataset)
     bound_steps = learned_steps(fold_steps, dataset)
 
     def permutation_of_matrix(training_set: TrainingSet) -> int:
@@ -232,7 +232,7 @@ def _align_studies(
         identity = replace(dataset, X=np.eye(len(matrix_permutation)))
         exchange_matrix = exchange_residuals(identity, matrix_permutation)
     names = [
-        alignments.best(
+        alignments.choose_best(
             dataset.kind.to_numbers(training_set.y[training_set.train]),
             training_set.train,
             exchange_matrix,
@@ -240,7 +240,7 @@ def _align_studies(
         for training_set in training_sets
     ]
     for name, pairs in groupby(zip(names, training_sets, strict=True), lambda pair: pair[0]):
-        yield replace(dataset, X=alignments.copy(name)), [member for _, member in pairs]
+        yield replace(dataset, X=alignments.aligned_copy(name)), [member for _, member in pairs]
 
 
 def _normalise_matrices(

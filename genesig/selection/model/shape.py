@@ -16,12 +16,18 @@ from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import apply_row_wise, check_covariates
 from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
-from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply
+from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply_step
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.errors import GenesigError, InvalidInput, Problem, input_error
 from genesig.plugins import entry_points_of
-from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
+from genesig.response.covariates import (
+    Covariate,
+    covariate_names,
+    encode_covariates,
+    knot_counts,
+    spline_columns,
+)
 from genesig.results import Dataset, Fits
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.schema import (
@@ -56,7 +62,7 @@ def covariates_json(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
     return {
         "covariates": {
             "columns": columns,
-            "names": names_of(design.covariates),
+            "names": covariate_names(design.covariates),
             "means": final_fit.covariates.mean[0].tolist(),
             "filled": design.filled,
         }
@@ -112,7 +118,7 @@ def covariate_values(model: ModelJson, sample_table: pd.DataFrame | None) -> Arr
     covariates = covariates_of(model)
     if not covariates or sample_table is None:
         return None
-    C = splined(encoded(covariates, sample_table), _model_knots(model))
+    C = spline_columns(encode_covariates(covariates, sample_table), _model_knots(model))
     return np.where(np.isnan(C), np.array(model["covariates"]["means"]), C)
 
 
@@ -243,7 +249,7 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
     ):
         yield "normalisation.steps"
     covariates = model.get("covariates", {"columns": [], "names": [], "means": []})
-    names = names_of(covariates_of(model))
+    names = covariate_names(covariates_of(model))
     if bool(names) != (model["version"] == COVARIATE_MODEL_VERSION):
         yield "version"
     if any(
@@ -393,7 +399,7 @@ def apply_learned_steps(
     """
     gene_of_column = np.arange(values.shape[1])
     for step in model_steps(model).learned:
-        values = apply(step, values, sample_table)
+        values = apply_step(step, values, sample_table)
         gene_of_column = gene_of_column if step.genes is None else gene_of_column[step.genes]
     column_of_gene = {
         model["training"]["genes"][gene]: column for column, gene in enumerate(gene_of_column)
@@ -440,7 +446,7 @@ def _fields_fit_genes(states: Sequence[ModelJson], steps: Sequence[Any], X: Arra
         widths = {np.shape(state[name])[-1:] for name in FIELDS_BY_GENE & state.keys()} - {(0,)}
         if not widths <= {X.shape[1:]}:
             return False
-        X = apply(step, X, None)
+        X = apply_step(step, X, None)
     return True
 
 

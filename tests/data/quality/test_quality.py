@@ -10,7 +10,7 @@ import pytest
 from settings import MOMENTS
 from study_data import faultless
 
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.quality.samples import row_quantiles, scaling_factors
 from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.normalise import normalise_samples
@@ -20,7 +20,9 @@ LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 
 def quality_of(dataset, samples=(), folds=MOMENTS):
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
-    return json.loads(json.dumps(quality(dataset, after, folds=list(folds)), allow_nan=False))
+    return json.loads(
+        json.dumps(describe_quality(dataset, after, folds=list(folds)), allow_nan=False)
+    )
 
 
 def rules_of_outliers(sample_quality):

@@ -114,7 +114,7 @@ def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, shi
     assert set(errors) == set(ALIGNMENT_CANDIDATES)
     copies = alignments(X)
     for name in ALIGNMENT_CANDIDATES:
-        Z = copies.copy(name) if M is None else M @ copies.copy(name)
+        Z = copies.aligned_copy(name) if M is None else M @ copies.aligned_copy(name)
         assert errors[name] == pytest.approx(
             min(
                 ridge_loss(Z[rows], y, STUDIES[rows], ridge_penalty)
@@ -188,4 +188,4 @@ def test_a_gene_that_tells_studies_apart_makes_alignment_worth_its_price(rng):
     for name in np.unique(STUDIES):
         X[name == STUDIES] += rng.normal(0, 5, 25)
     X[:, 0] += y
-    assert alignments(X).best(y, np.arange(len(y))) in ("centre", "standardise")
+    assert alignments(X).choose_best(y, np.arange(len(y))) in ("centre", "standardise")

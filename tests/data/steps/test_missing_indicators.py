@@ -10,7 +10,7 @@ import settings
 from format_files import tabbed
 
 from genesig.data.files.readers import load_schema, read_matrix
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.missing_indicators import MissingIndicators
 from genesig.data.steps.normalise import fit_steps, normalise_samples
@@ -117,7 +117,8 @@ def test_the_quality_of_samples_is_that_of_their_genes(fitted):
     raw, normalised, *_ = fitted
     plain = normalise_samples(raw, samples=[], folds=LEFT_CENSORED_FOLDS)
     quality_with_indicators, two = (
-        quality(raw, prepared, folds=LEFT_CENSORED_FOLDS) for prepared in (normalised, plain)
+        describe_quality(raw, prepared, folds=LEFT_CENSORED_FOLDS)
+        for prepared in (normalised, plain)
     )
     assert quality_with_indicators["after"] == two["after"]
     assert quality_with_indicators["components"] == two["components"]

@@ -13,7 +13,7 @@ from small_study import Study
 from genesig.cli import main
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import Problem
-from genesig.response.covariates import Covariate, encoded, names_of
+from genesig.response.covariates import Covariate, covariate_names, encode_covariates
 from genesig.results import Dataset, Design
 
 AGE = [str(40 + 3 * k) for k in range(12)]
@@ -370,11 +370,11 @@ def test_numbers_and_words_become_columns():
         Covariate.from_cells("age", ["3", "NA", "-1.5"]),
         Covariate.from_cells("sex", ["m", "f", ""]),
     ]
-    assert names_of(covariates) == ["age", "sex: m"]
+    assert covariate_names(covariates) == ["age", "sex: m"]
     table = {"age": ["3", "NA", "-1.5"], "sex": ["m", "f", ""]}
     import pandas as pd
 
-    encoded_columns = encoded(covariates, pd.DataFrame(table))
+    encoded_columns = encode_covariates(covariates, pd.DataFrame(table))
     np.testing.assert_array_equal(encoded_columns, [[3, 1], [np.nan, 0], [-1.5, np.nan]])
     assert covariates[1].encode(["unheard of"]).tolist() == [[0.0]]
 

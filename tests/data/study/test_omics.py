@@ -17,7 +17,7 @@ from study_data import study_of
 from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config, read_matrix
 from genesig.data.quality.missingness import check_missing
-from genesig.data.quality.overview import quality
+from genesig.data.quality.overview import describe_quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import fit_steps, normalise_samples
@@ -216,7 +216,7 @@ def test_an_omic_that_samples_lack_has_one_indicator():
 def test_the_quality_counts_who_lacks_an_omic():
     raw, _ = study_without_proteins()
     normalised = normalise_samples(raw, samples=[], folds=MEAN_IMPUTED_FOLDS)
-    assert quality(raw, normalised, folds=MEAN_IMPUTED_FOLDS)["missing"]["omics"] == [
+    assert describe_quality(raw, normalised, folds=MEAN_IMPUTED_FOLDS)["missing"]["omics"] == [
         ["protein", 15],
         ["rna", 0],
     ]

@@ -102,7 +102,7 @@ PLACE_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "the gene ids": (
         {"position": "gene"},
-        f"{TABLE}: data.position 'gene' is not a column of {TABLE} but of the sample names; name"
+        f"{TABLE}: data.position 'gene' is not a column of {TABLE} but its row names; name"
         " another one",
     ),
     "a column twice": (

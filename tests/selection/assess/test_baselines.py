@@ -21,7 +21,7 @@ from genesig.models.lasso import ELASTIC_NET_L1_SHARES, LASSO_L1_SHARES, TAU_FRA
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.score_test import score_test
-from genesig.response.kinds import martingale
+from genesig.response.kinds import martingale_residuals
 from genesig.selection.assess.baseline_scores import run_baselines
 
 STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -215,7 +215,7 @@ def test_cox_net_is_scikit_survivals_at_the_largest_left_out_likelihood(name, l1
     X, y, X_test, inner, _ = problem("survival", signal=0.5)
 
     def path(rows):
-        alphas = TAU_FRACTIONS * most(X[rows], martingale(y[rows])) / len(rows)
+        alphas = TAU_FRACTIONS * most(X[rows], martingale_residuals(y[rows])) / len(rows)
         return np.hstack(
             [
                 linear.CoxnetSurvivalAnalysis(

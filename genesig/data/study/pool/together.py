@@ -216,10 +216,7 @@ def _check_events(members: Sequence[Member], settings: StudySettings) -> Iterato
                 f"which word is the event? Found {word_counts_text(n_samples_of_word)}; for "
                 f"example write into this item of studies, {flow_yaml({'event': word}).strip('{}')}"
             )
-            yield Problem(
-                f"{member.table_file}, column '{member.response_columns[1]}'",
-                message,
-            )
+            yield Problem(f"{member.table_file}, column '{member.response_columns[1]}'", message)
 
 
 def _common_classes(word_counts: Sequence[Counter[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.response.covariates import Covariate, splined
+from genesig.response.covariates import Covariate, spline_columns
 from genesig.response.design import Design
 from genesig.response.kinds import SURVIVAL_DTYPE, ByKind
 from genesig.results import Dataset, Splits
@@ -414,7 +414,7 @@ def effects_table(dataset: Dataset, held_out: HeldOutScores) -> pd.DataFrame:
 
 def _filled_covariates(covariates: Covariates) -> Array:
     """Return the covariates of each sample, (n, q), with the knots and means of all samples."""
-    C = splined(
+    C = spline_columns(
         covariates.values, covariates.training_knots(np.ones(len(covariates.values), dtype=bool))
     )
     return np.where(np.isnan(C), np.nanmean(C, axis=0), C)
