@@ -82,20 +82,20 @@ class TrainingValues:
     steps: frozenset[str]  # names of all steps of the study
 
 
-def turn_samples_to_rows(matrix: Matrix, needed: Sequence[str], file: str) -> Matrix:
-    """Return the matrix with genes as columns: the side that has more of the needed genes.
+def turn_samples_to_rows(matrix: Matrix, required_genes: Sequence[str], file: str) -> Matrix:
+    """Return the matrix with genes as columns: the side that has more of the required genes.
 
     Raises InvalidInput: None of the genes is in the matrix.
     """
-    needed_genes = set(needed)
-    n_in_rows = len(needed_genes & set(matrix.rows))
-    n_in_columns = len(needed_genes & set(matrix.columns))
-    if needed_genes and not n_in_rows and not n_in_columns:
+    distinct_genes = set(required_genes)
+    n_in_rows = len(distinct_genes & set(matrix.rows))
+    n_in_columns = len(distinct_genes & set(matrix.columns))
+    if distinct_genes and not n_in_rows and not n_in_columns:
         message = (
-            f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
-            f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
+            f"none of the model's genes is here: the model has {listing(required_genes)}, the "
+            f"matrix has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
         )
-        message += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
+        message += versions_hint(required_genes, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
         raise input_error(file, message)
@@ -150,33 +150,34 @@ def check_sample_names(names: Sequence[str], file: str) -> None:
 
 
 def match_genes(
-    matrix: Matrix, needed: Sequence[str], file: str, unscored_genes: Collection[str] = ()
+    matrix: Matrix, required_genes: Sequence[str], file: str, unscored_genes: Collection[str] = ()
 ) -> tuple[Array, Array]:
-    """Return the needed genes (n, d), NaN where absent, and a mask of measured values.
+    """Return the required genes (n, d), NaN where absent, and a mask of measured values.
 
-    Faults of `unscored_genes` count as missing values: no score needs these genes.
+    matrix: samples in rows. Faults of `unscored_genes` count as missing values: no score needs
+    these genes.
 
     Raises InvalidInput: a gene occurs twice, a cell is neither a number nor missing, or a sample
         has one value.
     """
     _check_constant_samples(matrix, file)
-    needed_genes = set(needed)
+    distinct_genes = set(required_genes)
     column_of_gene: dict[str, int] = {}
     repeated_genes = set()
     for column, gene in enumerate(matrix.columns):
-        if gene in column_of_gene and gene in needed_genes:
+        if gene in column_of_gene and gene in distinct_genes:
             if gene not in unscored_genes:
                 raise input_error(file, f"gene '{gene}' occurs twice; keep one")
             repeated_genes.add(gene)
         column_of_gene[gene] = column
     measured_positions = [
         position
-        for position, gene in enumerate(needed)
+        for position, gene in enumerate(required_genes)
         if gene in column_of_gene and gene not in repeated_genes
     ]
-    measured_genes = [needed[position] for position in measured_positions]
+    measured_genes = [required_genes[position] for position in measured_positions]
     columns = [column_of_gene[gene] for gene in measured_genes]
-    X = np.full((len(matrix.rows), len(needed)), np.nan)
+    X = np.full((len(matrix.rows), len(required_genes)), np.nan)
     X[:, measured_positions] = matrix.cells[:, columns]
     for row, position in np.argwhere(~np.isfinite(X[:, measured_positions])).tolist():
         text = matrix.text(row, columns[position])
@@ -362,7 +363,10 @@ def _check_scale(
     scale: TrainingValues,
     file: str,
 ) -> None:
-    """Raise if values are logged and the training values are not, or the reverse."""
+    """Raise if values are logged and the training values are not, or the reverse, or far off.
+
+    Parameters are those of `check_values`.
+    """
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
     training_is_raw = looks_raw(scale.p99, scale.largest)
     needs_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
@@ -418,6 +422,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
         suffix for file_format in FORMATS if file_format.folder for suffix in file_format.suffixes
     }
     if len(paths) == 1 and first_path.is_dir() and layout is not None:
+        # The files of the chip are in another folder than the arrays: each array is named.
         array_files = sorted(
             str(path) for path in first_path.iterdir() if suffix_of(path) in array_suffixes
         )

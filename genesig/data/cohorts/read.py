@@ -60,7 +60,7 @@ class Cohort:
 
 
 def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str] = ()) -> Cohort:
-    """Read an external cohort.
+    """Return an external cohort: its labelled samples, with labels in the words of the study.
 
     design: design of the study: its label, classes and covariates.
     genes: genes of the study; what has such a name is a gene, whatever its values look like.

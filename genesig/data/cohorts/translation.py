@@ -100,12 +100,12 @@ def _take_medians(
 
 
 def take_study_names(
-    matrix: Matrix, needed: Sequence[str], table: str | None, file: str
+    matrix: Matrix, required_genes: Sequence[str], table: str | None, file: str
 ) -> tuple[Matrix, list[Problem]]:
     """Return the matrix with columns named as the study names these genes, and a warning.
 
     matrix: samples in rows.
-    needed: genes of the study.
+    required_genes: genes of the study.
     table: HGNC's table of symbols; None leaves the matrix as it is.
     file: file of the matrix, for messages.
 
@@ -113,13 +113,15 @@ def take_study_names(
     """
     if table is None:
         return matrix, []
-    study_name_of = needed_names(matrix.columns, needed, rows_by_name(read_hgnc(table)))
-    if not study_name_of:
-        return matrix, []
-    cohort_name, name = next(iter(study_name_of.items()))
-    message = (
-        f"{counted(len(study_name_of), 'gene')} found under another name, such as '{name}' "
-        f"as '{cohort_name}'"
+    study_name = needed_names(  # name in the cohort -> name in the study
+        matrix.columns, required_genes, rows_by_name(read_hgnc(table))
     )
-    columns = tuple(study_name_of.get(column, column) for column in matrix.columns)
+    if not study_name:
+        return matrix, []
+    first_cohort_name, first_name = next(iter(study_name.items()))
+    message = (
+        f"{counted(len(study_name), 'gene')} found under another name, such as '{first_name}' "
+        f"as '{first_cohort_name}'"
+    )
+    columns = tuple(study_name.get(column, column) for column in matrix.columns)
     return replace(matrix, columns=columns), [Problem(file, message, "warning")]

@@ -154,10 +154,9 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
 
 
 def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
-    """Return the quantiles and the relative log expression of the samples.
+    """Return the entry ``before`` or ``after`` of quality.json, with arrays (n, 5).
 
-    logarithm: whether the values of X are to be logged first. ``compared`` is the number of genes
-    of which the relative log expression is.
+    logarithm: whether the values of X are logged first.
     """
     values = as_logarithms(X) if logarithm else X
     rle, compared = relative_log_expression(values)
@@ -310,7 +309,7 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
     design = dataset.design
     tested = []
     skipped = []
-    # A column of several roles has the last of them. None, a role that no column has, names none.
+    # A column of several roles has the last of them. None, for no column, is never looked up.
     roles = {design.group: "group", design.pair: "pair", design.batch: "batch"}
     roles[design.label] = "label"
     labels = dataset.obs[design.label].astype(str).to_list()

@@ -369,9 +369,8 @@ class BatchCorrection:
         """Return the mask (n_samples,) of the samples that `transform` does not correct."""
         if obs is None:
             return np.ones(n_samples, dtype=bool)
-        return ~np.isin(
-            _batches_and_covariates(obs, self.columns, self.levels)[0], list(map(str, self.batches))
-        )
+        names, _ = _batches_and_covariates(obs, self.columns, self.levels)
+        return ~np.isin(names, list(map(str, self.batches)))
 
     def _combat(self) -> Combat:
         """Return the record that adjusts samples."""

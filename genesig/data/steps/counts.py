@@ -98,7 +98,7 @@ def fit_depth(X: Array, method: str) -> dict[str, Any]:
                 " median of ratios; set its 'method' to tmm"
             )
     else:
-        reference = X[_nearest_to_others(X)]
+        reference = X[_choose_reference_sample(X)]
         typical = float(np.exp(np.log(_size_factors(X, method, reference)).mean()))
     factors = _size_factors(X, method, reference) / typical
     means = (X / factors[:, None]).mean(axis=0)
@@ -155,7 +155,7 @@ def _size_factors(X: Array, method: str, reference: Array) -> Array:
     return np.asarray(np.exp(np.nanmedian(ratios, axis=1)))
 
 
-def _nearest_to_others(X: Array) -> int:
+def _choose_reference_sample(X: Array) -> int:
     """Return the sample whose upper quartile, as a share of its reads, is nearest to the mean.
 
     If most upper quartiles are 0, return the sample with the largest sum of square roots, as edgeR

@@ -60,7 +60,8 @@ class MissingIndicators:
             for gene, indicator in pairs
             if gene in new_number and indicator in new_number
         ]
-        return MissingIndicators(*np.array(remaining, dtype=np.int64).reshape(-1, 2).T)
+        genes, indicators = np.array(remaining, dtype=np.int64).reshape(-1, 2).T
+        return MissingIndicators(of=genes, added=indicators)
 
 
 def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:

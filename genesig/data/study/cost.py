@@ -499,6 +499,7 @@ def seconds_left(
     remaining = 0.0
     for rule, count in counts.items():
         mean_seconds = expected_seconds_of_job(costs, rule) + overhead
+        # The rule's own ratio, with one more job as slow as all jobs: before a job of it has ended.
         ratio = (seconds_of_rule[rule] + slowness * mean_seconds) / (
             expected_of_rule[rule] + mean_seconds
         )

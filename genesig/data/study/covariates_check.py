@@ -270,7 +270,11 @@ def _check_covariate(
             f"data: {flow_yaml({'categorical_covariates': [covariate.column]})}"
         )
         yield Problem(
-            column_location, message, "note", "numbers_may_be_names", "data.categorical_covariates"
+            column_location,
+            message,
+            "note",
+            code="numbers_may_be_names",
+            key="data.categorical_covariates",
         )
 
 

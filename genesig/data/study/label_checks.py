@@ -334,7 +334,7 @@ def check_blank_times(
         message += f"'{second_column}' has their times: write {label}"
     else:
         message += f"add the times of their last follow-up as a COLUMN, and write {label}"
-    yield Problem(f"{file}, column '{time}'", message, "error", "times_of_one_outcome", "label")
+    yield Problem(f"{file}, column '{time}'", message, code="times_of_one_outcome", key="label")
 
 
 def check_event_coding(
@@ -361,8 +361,8 @@ def check_event_coding(
         f"{file}, column '{event}'",
         _reversal_message(event, n_samples_of_word, counted_words[0], expected_word, key),
         "warning",
-        "event_reversed",
-        key,
+        code="event_reversed",
+        key=key,
     )
 
 

@@ -63,7 +63,9 @@ def _warn_by_column_name(sheet: Sheet, file: str) -> Iterator[Problem]:
                 message += f"set {_group_setting(samples_with_value, name, design)}: {name}"
                 message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
             column_location = f"{file}, column '{name}'"
-            yield Problem(column_location, message, "warning", "samples_of_one_unit", "data.group")
+            yield Problem(
+                column_location, message, "warning", code="samples_of_one_unit", key="data.group"
+            )
 
 
 def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) -> str:
@@ -91,14 +93,8 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
     reported.
     """
     design = sheet.design
-    used_columns = {
-        design.label,
-        design.event,
-        design.batch,
-        design.group,
-        design.pair,
-        design.weights,
-    }
+    used_columns = {design.label, design.event, design.batch, design.group, design.pair}
+    used_columns.add(design.weights)
     used_columns |= {covariate.column for covariate in design.covariates}
     response_texts = [str(word) for word in RESPONSES[design.kind].label_cells(sheet.obs, design)]
     n_units: dict[str, int] = {}
@@ -120,7 +116,9 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
         )
         message += "" if design.studies else " and splits.scheme: stratified_group_kfold"
         column_location = f"{file}, column '{name}'"
-        yield Problem(column_location, message, "warning", "samples_of_one_unit", "data.group")
+        yield Problem(
+            column_location, message, "warning", code="samples_of_one_unit", key="data.group"
+        )
 
 
 def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
