@@ -138,7 +138,7 @@ def _find_unlabelled(
         request.file,
         column,
         classes=words,
-        words_are_classes=False,
+        words_are_classes=False,  # a cohort has no setting that would make such a word a class
         leave_out=request.settings.unlabelled == "leave_out",
         problems=request.problems,
         setting="unlabelled",

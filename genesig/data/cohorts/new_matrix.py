@@ -445,7 +445,8 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
             f"two files of sample {listing(dict.fromkeys(repeated))}; keep one of them",
         )
     path_of_sample = dict(zip(names, map(Path, paths), strict=True))
-    return read_matrix(first_path.parent if layout is None else layout, part, path_of_sample)
+    chip_folder = first_path.parent if layout is None else layout
+    return read_matrix(chip_folder, part, path_of_sample)
 
 
 def check_covariates(

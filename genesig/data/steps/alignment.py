@@ -242,6 +242,7 @@ class Alignments:
                 gram = gram if exchange is None else exchange @ gram @ exchange.T
                 predictors[name] = _leave_one_study_out(gram[np.ix_(rows, rows)], names)
         if exchange is None:
+            # at most: no hat matrix has more than (n_train + n_test)² cells
             entry_bytes = len(ALIGNMENT_CANDIDATES) * len(RIDGE_PENALTIES) * 8 * len(rows) ** 2
             if len(self._cached_predictors) * entry_bytes > MAX_CACHE_BYTES:
                 self._cached_predictors.clear()

@@ -137,7 +137,7 @@ def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iter
     rules = LABEL_RULES[settings.outcome.task]
     if not rules.has_classes:
         for member in members:
-            cells = member.table[settings.outcome.columns[-1]]
+            cells = member.table[settings.outcome.columns[-1]]  # numbers, or events of survival
             if cells.nunique() < 2:
                 message = (
                     f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
