@@ -1,27 +1,22 @@
-"""RNA-seq counts on the scale of arrays: one sequencing depth, logarithm, stable variance.
-
-`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
-"""
+"""RNA-seq counts on the scale of arrays: one sequencing depth, logarithm, stable variance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import average_ranks
+from genesig.data.steps.sample_wise import LearnedStep, RowWiseStep, average_ranks
 from genesig.errors import GenesigError
 
 
 @dataclass(frozen=True)
-class LogCpm:
+class LogCpm(RowWiseStep):
     """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library."""
 
     prior: float  # added to the counts per million; it shrinks differences between smaller values
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Divide each row by its sum and take the logarithm.
@@ -45,7 +40,7 @@ MAX_EQUAL_LOG_RATIO = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class SizeFactors:
+class SizeFactors(LearnedStep):
     """``log2(x_ij / s_i + prior)``, s the size factor of the sample against a stored reference.
 
     median_of_ratios: ``s_i = median_j x_ij / g_j`` over the genes with reads in i, g the geometric
@@ -68,8 +63,6 @@ class SizeFactors:
     # (n_genes,) float: mean of `x/s` over the training samples, for a gene that a new sample lacks
     means: Array
     prior: float  # added to the counts of a sample of size factor 1
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array, *, method: str, prior: float) -> SizeFactors:
@@ -223,7 +216,7 @@ MEAN_DISPERSION_TRIM = 0.001
 
 
 @dataclass(frozen=True, eq=False)
-class Vst:
+class Vst(LearnedStep):
     """``log2((1 + a1 + 2 a0 q + 2 sqrt(a0 q (1 + a1 + a0 q))) / (4 a0))``, q = x/s.
 
     The variance of a count of mean m is m + (a0 + a1/m) m²; the integral of one over its root is
@@ -242,8 +235,6 @@ class Vst:
     means: Array
     a0: float  # asymptotic dispersion of the trend a0 + a1/m
     a1: float  # Extra-Poisson term of the trend; 0 if no trend fits
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array, *, method: str) -> Vst:

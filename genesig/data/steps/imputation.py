@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.sample_wise import LearnedStep
 from genesig.data.steps.scale import never_logged
 from genesig.errors import GenesigError
 
@@ -160,7 +161,7 @@ class KnnImpute:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanImpute:
+class MeanImpute(LearnedStep):
     """``x_ij = mean of gene j over the training samples that have it``, where missing.
 
     For omics that some patients lack: once the gene is centred, a filled-in value is about 0 and
@@ -168,8 +169,6 @@ class MeanImpute:
     """
 
     means: Array  # (n_genes,) float
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array) -> MeanImpute:
@@ -345,12 +344,10 @@ def gene_means(X: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class LowValueImpute:
+class LowValueImpute(LearnedStep):
     """A step that replaces each gene's missing values by one low value."""
 
     low: Array  # (n_genes,) float: value that replaces each gene's missing values
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Return X with missing values filled in."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.collapse import number_sets, sets_by_size
-from genesig.data.steps.sample_wise import average_ranks
+from genesig.data.steps.sample_wise import LearnedStep, RowWiseStep, average_ranks
 from genesig.errors import GenesigError
 
 MAX_POLISH_ITERATIONS = 10
@@ -147,7 +147,7 @@ ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
 
 @dataclass(frozen=True)
-class RmaBackground:
+class RmaBackground(RowWiseStep):
     """``E(signal | x)`` where x = signal + noise, signal exponential, noise normal.
 
     With a = x - mu - alpha sigma² the expectation is ``a + sigma phi(a/sigma) / Phi(a/sigma)``,
@@ -161,9 +161,6 @@ class RmaBackground:
     R. A. Irizarry et al. (2003), Biostatistics 4:249; B. M. Bolstad (2004), thesis, section 2.2.
     The same numbers as affy's ``rma`` (``bgversion=2``).
     """
-
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Correct each row."""
@@ -272,7 +269,7 @@ def _bandwidth(values: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Quantile:
+class Quantile(LearnedStep):
     """Give each sample the mean distribution of the training samples.
 
     ``target[i] = mean over training samples of their i-th smallest value``; a value of (average)
@@ -284,8 +281,6 @@ class Quantile:
     """
 
     target: Array  # (n_genes,) float, growing
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array) -> Quantile:

@@ -1,17 +1,15 @@
-"""Indicator columns: 1 if a gene's value, or a whole omic of a sample, is missing, otherwise 0.
-
-`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
-"""
+"""Indicator columns: 1 if a gene's value, or a whole omic of a sample, is missing, otherwise 0."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.sample_wise import RowWiseStep
 from genesig.errors import GenesigError
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
@@ -26,7 +24,7 @@ GENE_SOURCE = "gene"
 
 
 @dataclass(frozen=True, eq=False)
-class MissingIndicators:
+class MissingIndicators(RowWiseStep):
     """``x_ia = 1 where x_ij is missing, else 0``, a the column that stands for gene j.
 
     The indicator of an omic is 1 where all genes of the omic are missing.
@@ -38,8 +36,6 @@ class MissingIndicators:
     # (m,) int or None: columns of the genes that have an indicator; None if there are no indicators
     of: Array | None = None
     added: Array | None = None  # (m,) int or None: column of the indicator of each of these genes
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None  # the step keeps all columns of X, see `Normaliser.genes`
 
     def transform(self, X: Array) -> Array:
         """Fill in the indicator columns; all other columns stay."""

@@ -1,26 +1,21 @@
-"""Centring and scaling of genes by training samples, and the stored state of fitted steps.
-
-`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
-"""
+"""Centring and scaling of genes by training samples, and the stored state of fitted steps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import inverse_scale
+from genesig.data.steps.sample_wise import LearnedStep, inverse_scale
 
 
 @dataclass(frozen=True, eq=False)
-class Centre:
+class Centre(LearnedStep):
     """Subtract the training mean from each gene."""
 
     mean: Array  # (n_genes,) float
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array) -> Centre:
@@ -33,14 +28,12 @@ class Centre:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitVariance:
+class UnitVariance(LearnedStep):
     """Divide each gene by its training standard deviation (ddof=0)."""
 
     # (n_genes,) float: 1 / standard deviation; 0 for a gene that is constant on the training rows,
     # which becomes 0 everywhere
     inverse_scale: Array
-    kind: ClassVar[Literal["fold"]] = "fold"
-    genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array) -> UnitVariance:

@@ -1,7 +1,4 @@
-"""Steps that look at one sample at a time: logarithm, ranks, standardisation, zeros.
-
-`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
-"""
+"""Steps that look at one sample at a time: logarithm, ranks, standardisation, zeros."""
 
 from __future__ import annotations
 
@@ -13,14 +10,26 @@ import numpy as np
 from genesig.arrays import Array
 
 
+class RowWiseStep:
+    """A step that looks at one sample at a time and learns nothing; it keeps all columns."""
+
+    kind: ClassVar[Literal["sample"]] = "sample"  # see `Normaliser` in `normalise.py`
+    genes: ClassVar[None] = None  # columns that the result has; None for all
+
+
+class LearnedStep:
+    """A step that learns from training samples and keeps all columns."""
+
+    kind: ClassVar[Literal["fold"]] = "fold"
+    genes: ClassVar[None] = None
+
+
 @dataclass(frozen=True)
-class Log2:
+class Log2(RowWiseStep):
     """``log2(min(max(x, floor), ceiling))``."""
 
     floor: float
     ceiling: float
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Cut to [floor, ceiling] and take the logarithm."""
@@ -28,11 +37,8 @@ class Log2:
 
 
 @dataclass(frozen=True)
-class RankSamples:
+class RankSamples(RowWiseStep):
     """``(rank(x) - 1/2) / n_genes`` within a sample, in (0, 1); ties share their mean rank."""
-
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Rank each row."""
@@ -49,11 +55,8 @@ def average_ranks(X: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class StandardiseSamples:
+class StandardiseSamples(RowWiseStep):
     """``(x - mean(x)) / sd(x)`` over the genes of a sample, sd with ddof=0; constant becomes 0."""
-
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Standardise each row."""
@@ -79,11 +82,8 @@ ZEROS_AS_MISSING = "zeros_as_missing"
 
 
 @dataclass(frozen=True)
-class ZerosAsMissing:
+class ZerosAsMissing(RowWiseStep):
     """Replace zeros by NaN, which a step of normalise.folds fills in."""
-
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
         """Replace zeros by NaN."""

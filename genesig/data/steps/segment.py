@@ -1,17 +1,15 @@
-"""Each sample as a step function along every chromosome: copy numbers, array CGH.
-
-`Normaliser` in `normalise.py` explains the class variables `kind` and `genes` of a step.
-"""
+"""Each sample as a step function along every chromosome: copy numbers, array CGH."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.sample_wise import RowWiseStep
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.results.dataset import CHROMOSOME, POSITION
@@ -23,7 +21,7 @@ SEGMENT = "segment"
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class Segment(RowWiseStep):
     """``min_f 1/2 ||f - x||² + tau sd sum |f_{i+1} - f_i|`` along each chromosome of a sample x.
 
     sd is the standard deviation of the sample's own noise, from the differences of neighbours; a
@@ -41,8 +39,6 @@ class Segment:
     order: Array | None = None
     # (c,) int or None: index in `order` at which each chromosome begins, the first at 0
     starts: Array | None = None
-    kind: ClassVar[Literal["sample"]] = "sample"
-    genes: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Raise if a chromosome is empty or outside `order`: the fields may come from a file."""
