@@ -128,18 +128,14 @@ def _count_step_faults(config: Config) -> SettingFaults:
             first_step = (samples or config["normalise"]["folds"])[0]["step"]
             yield (
                 setting,
-                (
-                    f"'{name}' needs counts as they were read, and '{first_step}' comes before it; "
-                    "put it first, and nothing into normalise.samples"
-                ),
+                f"'{name}' needs counts as they were read, and '{first_step}' comes before it; "
+                "put it first, and nothing into normalise.samples",
             )
         if config.get("studies"):
             yield (
                 setting,
-                (
-                    f"'{name}' is for the counts of one study; set normalise: "
-                    "[{step: log_cpm}] for each study instead"
-                ),
+                f"'{name}' is for the counts of one study; set normalise: "
+                "[{step: log_cpm}] for each study instead",
             )
 
 
@@ -234,11 +230,9 @@ def _indicator_faults(config: Config) -> SettingFaults:
     if unsuitable_steps:
         yield (
             setting,
-            (
-                f"'{unsuitable_steps[0]}' would take what '{MISSING_INDICATORS}' adds for levels "
-                "of genes; beside it only mean_impute, left_censored or half_minimum, centre and "
-                "unit_variance"
-            ),
+            f"'{unsuitable_steps[0]}' would take what '{MISSING_INDICATORS}' adds for levels "
+            "of genes; beside it only mean_impute, left_censored or half_minimum, centre and "
+            "unit_variance",
         )
 
 
