@@ -42,7 +42,7 @@ def _step_calls(plugin: Any) -> Calls:
 def _baseline_calls(plugin: Any) -> Calls:
     """Return how a method is called for each kind of outcome; `plugin` is kind -> function."""
     arguments = ("X", "y", "X_test", "inner", "random_state")
-    calls = {}
+    calls: Calls = {}
     for kind, function in plugin.items():
         takes_genes = "genes" in signature(function).parameters
         calls[kind] = (function, arguments, ("genes",) if takes_genes else ())

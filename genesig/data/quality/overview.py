@@ -24,7 +24,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
 ``missing``
     total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
     omics ([[omic, samples that lack it altogether]]; none where there is one matrix);
-    label (see `missingness`; null where nothing is missing): tested and associated (numbers of
+    label (see `Missingness`; null where nothing is missing): tested and associated (numbers of
     genes), examples ([[gene, [share of each class that misses it]]]), sample_p, class_share.
 ``outliers``
     rules ([{name, values (n), deviation (n)}]); samples ([{sample, row, rules}]).

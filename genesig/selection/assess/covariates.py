@@ -50,7 +50,7 @@ class Covariates:
         )
 
     def training_knots(self, rows: Array) -> Array:
-        """Return the knots (r, K) for the training rows (n,) bool, see `knots_at`."""
+        """Return the knots (r, K) for the training rows (n,) bool, see `place_knots`."""
         weighted = rows if self.weights is None else rows & (self.weights > 0)
         return place_knots(self.values[weighted], self.n_knots)
 

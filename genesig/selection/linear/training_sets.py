@@ -53,7 +53,7 @@ class TrainingSet:
     """One outer split under one permutation of the labels; rows are those of X."""
 
     split: str  # name of the split
-    draw_permutation: int  # number of the permutation, 0 for the observed labels
+    permutation: int  # number of the permutation, 0 for the observed labels
     y: Array  # (n,) response of each row of X under this permutation
     train: Array  # rows of the training samples, ascending
     test: Array  # rows of the test samples
