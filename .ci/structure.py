@@ -138,7 +138,11 @@ def check_steps() -> Iterator[str]:
     }
     for module in folder_modules("data/steps"):
         for name, value in inspect.getmembers(module, inspect.isclass):
-            is_step = getattr(value, "kind", None) in ("sample", "fold", "batch")
+            # A class with subclasses is the base of steps.
+            is_step = (
+                getattr(value, "kind", None) in ("sample", "fold", "batch")
+                and not value.__subclasses__()
+            )
             if not is_step or value.__module__ != module.__name__ or name in MADE_BY_STEPS:
                 continue
             if value not in registered:

@@ -99,7 +99,7 @@ def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:
 
 
 def _model_knots(model: ModelJson) -> Array:
-    """Return the knots (r, K) of the columns of `encode_covariates`, NaN where a column has fewer."""
+    """Return the knots (r, K) of the covariate columns, NaN where a column has fewer."""
     covariates = covariates_of(model)
     counts = knot_counts(covariates)
     knots = np.full((len(counts), max(counts, default=0)), np.nan)
