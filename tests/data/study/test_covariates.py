@@ -79,8 +79,8 @@ WRONG: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "the sample names": (
         AGE,
         {"data__covariates": ["sample"]},
-        "error: samples.tsv: data.covariates 'sample' is not a column of samples.tsv but of the"
-        " sample names; name another one",
+        "error: samples.tsv: data.covariates 'sample' is not a column of samples.tsv but its row"
+        " names; name another one",
     ),
     "a value is missing": (
         ["", *AGE[1:-1], "NA"],
