@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from genesig.cli import _parser
+from genesig.cli import _make_parser
 
 PAGE = Path(__file__).parents[1] / "reference" / "command_line.md"
 EXAMPLES = {
@@ -32,7 +32,7 @@ after Ctrl-C. This page is written by `python docs/site/command_line.py`.
 def page() -> str:
     """Return the page as Markdown: one section for each command."""
     (commands,) = (
-        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action for action in _make_parser()._actions if isinstance(action, argparse._SubParsersAction)
     )
     descriptions = {choice.dest: choice.help for choice in commands._choices_actions}
     lines = [HEAD]

@@ -16,7 +16,7 @@ from gathered_study import evidence, write_results
 from matplotlib import pyplot as plt
 
 from genesig import InvalidInput, Results
-from genesig.cli import _parser
+from genesig.cli import _make_parser
 from genesig.notebook.plots import Plots
 from genesig.results import save_json
 
@@ -208,7 +208,7 @@ def test_missing_genes_are_warned_of_or_refused(fitted):
 
 
 def test_predict_defaults_equal_the_command_line():
-    line = _parser().parse_args(["predict", "model.json", "new.tsv"])
+    line = _make_parser().parse_args(["predict", "model.json", "new.tsv"])
     parameters = inspect.signature(Results.predict).parameters
     for name in ("missing", "mu", "fdr_selected", "part", "samples", "renamed", "layout"):
         assert parameters[name].default == getattr(line, name)
