@@ -32,7 +32,9 @@ after Ctrl-C. This page is written by `python docs/site/command_line.py`.
 def page() -> str:
     """Return the page as Markdown: one section for each command."""
     (commands,) = (
-        action for action in _make_parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in _make_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
     )
     descriptions = {choice.dest: choice.help for choice in commands._choices_actions}
     lines = [HEAD]
