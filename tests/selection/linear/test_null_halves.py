@@ -36,13 +36,13 @@ def test_null_training_sets_equal_those_drawn_for_each_permutation():
 def test_halves_of_each_split_are_drawn_once(monkeypatch):
     dataset, splits = drawn_study()
     keys = []
-    draw_halves = Samples.halves
+    draw_halves = Samples.draw_halves
 
     def recorded(samples, rows, pairs, seed, key):
         keys.append(key)
         return draw_halves(samples, rows, pairs, seed, key)
 
-    monkeypatch.setattr(Samples, "halves", recorded)
+    monkeypatch.setattr(Samples, "draw_halves", recorded)
     _null_training_sets(dataset, splits, PERMUTATIONS, splits.outer, HALF_COUNTS)
     assert len(keys) == len(set(keys))
 
