@@ -52,7 +52,7 @@ def shorter_and_as_accurate(fits, fit):
     return bool((good & (size >= 1) & (size < at)).any())
 
 
-@pytest.mark.quick("classification", "survival")
+@pytest.mark.quick("classification")
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_only_too_long_lists_are_chosen_again(kind, monkeypatch):
     limited_fits = fits_of(kind)

@@ -41,7 +41,7 @@ CONFIG = {
     "splits": {"folds": 3, "repeats": 2, "inner_folds": 3, "subsamples": 6, "batches": 1},
     "linear": {"tau_count": 6, "tau_min": 0.05, "mu": [1e-6, 1e-2, 1.0]},
     "nonlinear": {"genes": 20, "nu": [0.1], "tau_count": 4, "fvm_genes": [1, 4]},
-    "controls": {"permutations": 6},
+    "controls": {"permutations": 6, "baselines": ["dummy", "ridge", "nearest_centroid"]},
     "report": {"title": "Toy & <b>test</b>"},
 }
 

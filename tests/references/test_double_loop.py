@@ -81,6 +81,7 @@ def out_of_fold(X, y, train, inner, tau_max, mu):
 @pytest.mark.slow_cases(
     "0-minimal",
     "0-stable",
+    "2-minimal",
 )
 @pytest.mark.parametrize("rule", ["stable", "minimal"])
 @pytest.mark.parametrize("number", [0, 2])

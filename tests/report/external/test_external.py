@@ -183,7 +183,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
 
 
 @pytest.mark.drawn
-@pytest.mark.quick("one number")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "changes"),
     [

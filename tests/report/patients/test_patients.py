@@ -80,6 +80,7 @@ def test_survival_has_events_and_follow_up_in_words():
     assert "Median follow-up (state, reversed Kaplan-Meier curve): " in words
 
 
+@pytest.mark.slow
 def test_with_very_many_classes_the_table_is_of_all_samples():
     data = data_of_kind("several_classes")
     packed = data["tables"]["patients"]

@@ -68,6 +68,7 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     np.testing.assert_allclose(shorter["error"], longer["error"], rtol=0, atol=1e-12)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("gene_list", "model"), NEEDED)
 def test_p_of_fdr_model_is_there_where_it_takes_part_in_the_prediction(gene_list, model):
     controls = controls_of(small_study("classification", gene_list, model))

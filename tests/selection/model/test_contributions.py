@@ -68,6 +68,7 @@ def check_sums(table: pd.DataFrame, contributions: Contributions) -> None:
         assert (np.diff(of_score["contribution"].abs()) <= 0).all()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_contributions_with_covariates_sum_to_the_score(kind: str) -> None:
     dataset = with_covariates(study_of(kind, 3, n=60, d=20, signal=1.2))

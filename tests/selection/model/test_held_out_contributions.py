@@ -54,6 +54,7 @@ def check_sums(dataset: Dataset, folds, **settings) -> None:
     np.testing.assert_allclose(sums, mean_scores - found.intercepts, rtol=0, atol=1e-12)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_held_out_contributions_with_covariates_sum_to_the_mean_score(kind: str) -> None:
     check_sums(with_covariates(study_of(kind, 3, n=60, d=20, signal=1.2)), MOMENTS)
