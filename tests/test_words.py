@@ -2,7 +2,7 @@
 
 import pytest
 
-from genesig.words import equal_looking, is_misspelt, overlooked_differences
+from genesig.words import equal_looking, is_misspelt, number_fault_kind, overlooked_differences
 
 SLIPS = [
     ("case", "cases"),
@@ -57,3 +57,23 @@ def test_names_that_differ_in_easily_overlooked_signs_are_reported(names, differ
 def test_overlooked_differences_of_two_groups_are_joined():
     groups = [["No", "NO"], ["a b", "a  b"]]
     assert overlooked_differences(groups) == "blanks, upper and lower case"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (" ", "blank"),
+        ("NA", "missing"),
+        ("1,5", "comma"),
+        ("8,123", "ambiguous comma"),
+        ("1'234.5", "thousands"),
+        ("1.234,5", "thousands and comma"),
+        ("1e200", "large"),
+        ("<LOD", "limit"),
+        ("-inf", "infinite"),
+        ("missing", "word"),
+        ("larger", "word"),
+    ],
+)
+def test_number_fault_kind_does_not_depend_on_the_words_of_its_message(text, kind):
+    assert number_fault_kind(text) == kind
