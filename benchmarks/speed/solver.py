@@ -196,7 +196,7 @@ def peer_cell(peer: Callable, sets: TrainingSets, stage: Callable[[], object]) -
 
 def rounded(value: float) -> str:
     """Return a number with two digits, or as an integer."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:#.2g}"
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:#.2g}"
 
 
 def power(gap: float) -> str:
