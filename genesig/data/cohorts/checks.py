@@ -127,7 +127,7 @@ def _read_and_check(
 
 
 def _design_by_config(config: Config) -> Design | None:
-    """Return the design that the config alone gives; None if it does not name the classes."""
+    """Return the design by the config alone; None without classes or all columns of the label."""
     classes = config["data"]["classes"]
     task = config["data"]["task"]
     if classes is None and LABEL_RULES[task].has_classes:

@@ -246,7 +246,8 @@ def describe_expected(node: SchemaNode, schema: SchemaNode) -> str:
         return "one of " + ", ".join(node["enum"])
     types = node.get("type", "object")
     types = [types] if isinstance(types, str) else types
-    types = types if "array" in types else sorted(types, key="null".__eq__)  # null comes last
+    if "array" not in types:  # behind a list "or null" would be read as an item of it
+        types = sorted(types, key="null".__eq__)  # null comes last
     text = " or ".join(_describe_type(type_name, node, schema) for type_name in types)
     bounds = [
         f"{word} {_bound_text(node[key])}" for key, word in _BOUND_PHRASES.items() if key in node
@@ -388,7 +389,7 @@ def _floats(value: Any, key_path: list[Any]) -> Iterator[tuple[list[Any], float]
 
 
 def _unknown_key_faults(
-    value: SchemaNode, node: SchemaNode, key_path: list[Any], schema: SchemaNode
+    value: Config, node: SchemaNode, key_path: list[Any], schema: SchemaNode
 ) -> KeyFaults:
     """Yield each unknown key with the nearest known one, of the same section or of another."""
     section_keys = {key: key_text([*key_path, key]) for key in node["properties"]}
@@ -416,8 +417,8 @@ def _unknown_key_faults(
         yield [*key_path, key], f"unknown key '{key}'{advice}"
 
 
-def _missing_key_faults(value: SchemaNode, node: SchemaNode, key_path: list[Any]) -> KeyFaults:
-    """Yield each key that the schema requires and the config lacks."""
+def _missing_key_faults(value: Config, node: SchemaNode, key_path: list[Any]) -> KeyFaults:
+    """Yield each key that the schema requires and a section (its value and path) lacks."""
     for key in node["required"]:
         # An accession (`geo`) names both files; if it is faulty, that fault alone is reported.
         if key not in value and not (value.get("geo") and key in ("expression", "samples")):

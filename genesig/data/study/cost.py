@@ -68,11 +68,12 @@ ALIGNED_MATRICES = 5  # further matrices in memory if training sets choose how s
 
 MODULE_SECONDS_PER_VALUE = 6e-6  # seconds of one module of genes, for each value
 
+N_COSTED_TAU = 12
 NONLINEAR_SECONDS = 0.01
 NONLINEAR_SECONDS_AT_100_SAMPLES = 0.17
 NONLINEAR_GROWTH = 2.25
-"""Seconds of one path of 12 tau by derivative penalties: constant, at 100 samples, and the power
-by which they grow with the samples."""
+"""Seconds of one path of `N_COSTED_TAU` tau by derivative penalties: constant, at 100 samples, and
+the power by which they grow with the samples."""
 
 SET_SECONDS = 0.0035
 SET_SECONDS_PER_VALUE = 4.5e-8  # seconds of one path over gene sets
@@ -416,7 +417,7 @@ def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
 def _nonlinear_path_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of one path by derivative penalties."""
     path_seconds = NONLINEAR_SECONDS_AT_100_SAMPLES * (size.training / 100) ** NONLINEAR_GROWTH
-    return float(NONLINEAR_SECONDS + path_seconds * config["nonlinear"]["tau_count"] / 12)
+    return float(NONLINEAR_SECONDS + path_seconds * config["nonlinear"]["tau_count"] / N_COSTED_TAU)
 
 
 def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:

@@ -404,7 +404,7 @@ def _zero_weight_faults(sheet: Sheet, splits: Splits, column_location: str) -> I
             design.classes,
         )
         for split in [*splits.outer, splits.final, *splits.subsamples]
-        for fold in [(), *split.inner]
+        for fold in [(), *split.inner]  # without a fold: the outer training set
     ]
     if faults := [fault for fault in training_faults if fault]:
         message = (

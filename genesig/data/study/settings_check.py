@@ -125,7 +125,7 @@ def _count_step_faults(config: Config) -> SettingFaults:
         setting = f"normalise.folds, item {item_number}"
         name = step["step"]
         if item_number > 1 or samples:
-            first_step = (samples or config["normalise"]["folds"])[0]["step"]
+            first_step = [*samples, *config["normalise"]["folds"]][0]["step"]
             yield (
                 setting,
                 f"'{name}' needs counts as they were read, and '{first_step}' comes before it; "

@@ -211,7 +211,7 @@ def _check_events(members: Sequence[Member], settings: StudySettings) -> Iterato
     for member in members:
         cells = member.table[settings.outcome.columns[1]].astype(str)
         n_samples_of_word = Counter(cell.strip() for cell in cells if not is_missing(cell))
-        if word := event_word(n_samples_of_word):
+        if word := event_word(n_samples_of_word):  # None if the words are 0 and 1
             message = (
                 f"which word is the event? Found {word_counts_text(n_samples_of_word)}; for "
                 f"example write into this item of studies, {flow_yaml({'event': word}).strip('{}')}"
