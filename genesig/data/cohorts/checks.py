@@ -378,7 +378,8 @@ def _check_value_scale(
         transformed = fitted.transform(training_values)
         if ZEROS in fitted.names:
             is_measured = is_measured & (X != 0)
-        values = apply_row_wise(fitted.steps, X, is_measured, np.zeros(X.shape[1]))
+        any_value = np.zeros(X.shape[1])  # of cells that are not measured, which nothing compares
+        values = apply_row_wise(fitted.steps, X, is_measured, any_value)
     except GenesigError:  # the checks of the study report this error
         return
     all_steps = steps + config["normalise"]["folds"]

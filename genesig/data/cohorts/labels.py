@@ -343,7 +343,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
         ),
     )
     request.problems.extend(_comparison_warnings(request, response, time, event))
-    outcomes = tuple(
+    outcomes = tuple(  # "5.2+" if censored
         time_cell.strip() + ("" if has_event else "+")
         for (time_cell, _), has_event in zip(
             cells_of_complete_sample.values(), response["event"], strict=True

@@ -218,6 +218,7 @@ def _stratified_groups(
     counts = np.zeros((group_of_sample.max() + 1, strata.max() + 1))
     np.add.at(counts, (group_of_sample, strata), 1)
     shares = counts / np.maximum(counts.sum(axis=0), 1)  # (n_groups, n_strata): of each stratum
+    # Groups up to four times as large as another may change places with it.
     order = np.argsort(-shares.max(axis=1) * rng.uniform(0.25, 1, len(shares)))
     filled_shares = np.zeros((n_parts, shares.shape[1]))
     part_sizes = np.zeros(n_parts)

@@ -409,5 +409,8 @@ def _batches_and_covariates(
 def _encode_known(covariate: Covariate, cells: Sequence[str]) -> Array:
     """Return the columns of a covariate, NaN where its level or number is not known."""
     spelled_cells = covariate.spelt(cells)
-    is_valid = is_number if covariate.levels is None else set(covariate.levels).__contains__
-    return covariate.encode([cell if is_valid(cell) else "" for cell in spelled_cells])
+    if covariate.levels is None:
+        known_cells = [cell if is_number(cell) else "" for cell in spelled_cells]
+    else:
+        known_cells = [cell if cell in covariate.levels else "" for cell in spelled_cells]
+    return covariate.encode(known_cells)

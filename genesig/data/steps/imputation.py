@@ -244,6 +244,7 @@ def _nearest_genes(X: Array, training_rows: Sequence[Array], target_genes: Array
         # gene.
         squared_sums -= rounding_error + rounding_error[chunk_genes][:, None]
         counts += n * n * SINGLE_ERROR_PER_ROW
+        # A candidate's distance, (sum - absent sum) / (count - absent count), is within the limit.
         for set_index, train in enumerate(training_rows):
             absent_parts = target_parts[:, absent_rows[set_index]]
             absent_parts[0] -= distance_limits[set_index] * absent_parts[1]

@@ -274,7 +274,7 @@ def zeros_stand_apart(X: Array) -> bool:
     percentile_1, percentile_99 = np.percentile(positive, [1, 99])
     is_logged = (
         percentile_99 <= MAX_LOG_INTENSITY
-        and percentile_99 < 2 * MAX_P99_OVER_MEDIAN * percentile_1
+        and percentile_99 < 2 * MAX_P99_OVER_MEDIAN * percentile_1  # which is below the median
     )
     near_zero = positive < percentile_1 / 2 if is_logged else positive <= MAX_NEAR_ZERO
     return bool(np.sum(near_zero) < MIN_NEAR_ZERO_PER_ZERO * n_zeros)

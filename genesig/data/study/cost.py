@@ -306,7 +306,7 @@ SUBMITTED_JOB_MB = 300
 def job_resources(cost: Cost) -> dict[str, int]:
     """Return what a job requests from a cluster: 1.25 times its memory and four times its time."""
     memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB_MB
-    return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}
+    return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}  # minutes
 
 
 def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
