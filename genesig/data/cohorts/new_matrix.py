@@ -240,8 +240,7 @@ def check_values(
 
     X, values (n_samples, n_genes) float: as measured, and after the row-wise steps.
     is_measured (n_samples, n_genes) bool.
-    genes, samples: names of genes and samples.
-    file: for messages.
+    genes, samples: names of genes and samples. file: for messages.
 
     Raises InvalidInput: with the first value or sample, and the number of the others.
     """

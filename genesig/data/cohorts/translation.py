@@ -104,10 +104,8 @@ def take_study_names(
 ) -> tuple[Matrix, list[Problem]]:
     """Return the matrix with columns named as the study names these genes, and a warning.
 
-    matrix: samples in rows.
-    required_genes: genes of the study.
+    matrix: samples in rows, of `file`. required_genes: genes of the study.
     table: HGNC's table of symbols; None leaves the matrix as it is.
-    file: file of the matrix, for messages.
 
     Raises InvalidInput: the table is not HGNC's.
     """

@@ -1,6 +1,6 @@
 """Measure associations: of batches with the label, and of sample-table columns with components.
 
-Tables (`obs`) are sample tables: index = sample names, cells as strings.
+`obs` is the sample table (index = sample names, cells as strings), `file` its file, for messages.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def check_confounding(
 ) -> Iterator[Problem]:
     """Yield a problem if batch and label are associated: above `limit` an error, else a warning.
 
-    limit: setting ``data.confounding``, between 0 and 1. file: the sample table's, for messages.
+    limit: setting ``data.confounding``, between 0 and 1.
     """
     if design.batch is None:
         return
@@ -209,8 +209,7 @@ def check_combat_covariates(
 ) -> Iterator[Problem]:
     """Yield a problem for covariates of combat that are absent, lack values, or equal the label.
 
-    sheet: the checked sample table with its design. fold_steps: section ``normalise.folds`` of the
-    config. file: the sample table's, for messages.
+    sheet: the checked sample table with its design. fold_steps: section ``normalise.folds``.
 
     A correction that knows the classes leaks them into the test samples (V. Nygaard et al. 2016,
     Biostatistics 17:29).

@@ -1,6 +1,8 @@
 """Check the columns of the gene table: groups, prior weights, positions and omics of genes.
 
-The probes of a set (``1007_s_at#2``) have the row of their set (``1007_s_at``).
+The probes of a set (``1007_s_at#2``) have the row of their set (``1007_s_at``). `table` is the gene
+table (index = gene ids), `file` its file, for messages, `genes` are those of the matrix, and errors
+and warnings are appended to `problems`.
 """
 
 from __future__ import annotations
@@ -81,10 +83,7 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
 
 
 def check_groups(config: dict[str, Any], genes: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problems of the table of gene groups, if the config names one.
-
-    genes: those of the matrix.
-    """
+    """Yield the problems of the table of gene groups, if the config names one."""
     section = config.get("nonlinear", {})
     if section.get("enabled") and section.get("groups") is not None:
         path = section["groups"]
@@ -110,13 +109,7 @@ MAX_GENE_WEIGHT = 100.0  # beyond these a gene is as good as never, or always, p
 def read_prior_weights(
     table: pd.DataFrame, column: str, file: str, genes: Sequence[str], problems: list[Problem]
 ) -> Array | None:
-    """Return the prior weight of each gene, (n_genes,), or None after appending a problem.
-
-    table: gene table, index = gene ids.
-    file: file of the table, for messages.
-    genes: genes of the matrix.
-    problems: at most one problem is appended.
-    """
+    """Return the prior weight of each gene, (n_genes,), or None after appending a problem."""
     columns = list(table.columns)
     check_column(column, "data.prior_weights", columns, str(table.index.name), file, problems)
     if columns.count(column) != 1:
@@ -158,13 +151,7 @@ def read_places(
 ) -> tuple[Array, Array] | None:
     """Return chromosome and position of each gene, "" and NaN if unknown; None after an error.
 
-    A gene has a place if both cells are filled in.
-
-    table: gene table, index = gene ids.
-    chromosome, position: columns of the table.
-    file: file of the table, for messages.
-    genes: genes of the matrix.
-    problems: errors and warnings are appended.
+    A gene has a place if both cells are filled in. chromosome, position: columns of the table.
     """
     if chromosome == position:
         return None  # `check_place_settings` yields the error
@@ -356,12 +343,10 @@ def read_omics(
 ) -> Array | None:
     """Return the omic of each gene, (n_genes,) words; None for one matrix or after a problem.
 
-    table: gene table, index = gene ids.
     column: column of the table; None takes the part of a gene's id before its first colon.
     file: file of the table, or of the matrix, for messages.
     genes: genes of the matrix; None if it cannot be used.
     factors: ``data.omics``.
-    problems: problems are appended.
     dropped_genes: genes of the file that were left out because nothing can be learned from them.
     """
     if factors is None or genes is None:

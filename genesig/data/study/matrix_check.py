@@ -125,14 +125,12 @@ def check_matrix(
 ) -> Expression | None:
     """Return the study's samples × varying genes of a matrix, checked; None after an error.
 
-    file: file of the matrix.
     table_samples, study_samples: all samples of the sample table; those that are in the study.
     table_file: file of the sample table.
     missing: whether cells may be missing; they are NaN then. None if missing values cannot be
         imputed in such a study, so that no message advises it.
     surroundings: sample table and settings, by which rows and columns are recognised that are no
         genes or samples.
-    problems: problems are appended.
     """
     oriented = orient(matrix, file, table_samples, table_file, problems)
     if oriented is None:

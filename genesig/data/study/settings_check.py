@@ -2,7 +2,8 @@
 
 Each rule below takes the resolved config and yields its faults as (setting, message) or
 (setting, message, level); `check_settings` makes problems of them. Some callers check a config
-without the sections that do not concern them: their rules use ``config.get``.
+without the sections that do not concern them: their rules use ``config.get``. `source` is the name
+of the config in messages.
 """
 
 from __future__ import annotations
@@ -42,11 +43,7 @@ MAX_PERMUTATION_JOBS = 10_000
 
 
 def check_settings(config: Config, source: str) -> list[Problem]:
-    """Return the problems of a resolved config, without opening any file.
-
-    config: resolved by `config_check.resolve_config`.
-    source: name of the config in messages.
-    """
+    """Return the problems of a resolved config, without opening any file."""
     faults = [item for rule in SETTING_RULES for item in rule(config)]
     return [setting_problem(source, *fault) for fault in faults]
 
@@ -520,11 +517,7 @@ SHARE_ROUNDING = 1e-6  # largest distance of the sum of shares from 1
 def check_shares(
     probabilities: str | Sequence[float], design: Design, source: str
 ) -> Iterator[Problem]:
-    """Yield the faults of the class shares that ``probabilities`` sets.
-
-    probabilities: the setting ``probabilities``.
-    source: name of the config in messages.
-    """
+    """Yield the faults of the class shares that the setting ``probabilities`` states."""
     setting = f"{source}, probabilities"
     if design.classes is None:
         if probabilities != "study":
@@ -543,7 +536,7 @@ def check_shares(
 
 
 def check_decision(decision: Config, design: Design, source: str) -> Iterator[Problem]:
-    """Yield the faults of the section ``decision``; source: name of the config in messages."""
+    """Yield the faults of the section ``decision``."""
     setting = f"{source}, decision"
     rules = decision_rules_in(decision)
     if not rules and decision["prevalence"] is None:

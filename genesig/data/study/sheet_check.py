@@ -1,4 +1,7 @@
-"""Check the sample table: which samples are in the study, and the columns that settings name."""
+"""Check the sample table: which samples are in the study, and the columns that settings name.
+
+`file` is the file of the table, for messages, and problems are appended to `problems`.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,6 @@ def check_sheet(
 
     table: as read for a single study, or pooled. `read_sheet` has checked the table of each pooled
         study; this checks the pooled table.
-    file: file of the table, for messages.
-    problems: problems are appended.
     """
     outcome = settings.outcome
     groups = settings.groups
