@@ -23,14 +23,13 @@ def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
 def rename_genes(
     matrix: Matrix, annotation: str, symbol: str | None, problems: list[Problem]
 ) -> Matrix | None:
-    """Return the matrix with gene names of a gene table, samples in rows; None after a problem.
+    """Return the matrix with gene names of a gene table, samples in rows; None after an error.
 
     Several genes of one name become their median in each sample. Genes without a name are left
-    out and counted.
+    out and counted. Errors and warnings are appended to `problems`.
 
     matrix: either way round; the side with more of the table's ids holds the genes.
     annotation, symbol: gene table; the column with the names, None for the second one.
-    problems: problems are appended.
     """
     new_names = _read_names(annotation, symbol, problems)
     if new_names is None:

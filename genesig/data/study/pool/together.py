@@ -44,9 +44,8 @@ def pool_studies(settings: StudySettings, problems: list[Problem]) -> Pool | Non
 
     Each sample has the name of its own table, or ``study.sample`` if two studies share a name.
     Cells of a column that a study lacks are blank. The weight of a sample is
-    n/(K n_k): K studies of n samples together count alike, whatever their sizes n_k.
-
-    problems: problems are appended.
+    n/(K n_k): K studies of n samples together count alike, whatever their sizes n_k. Errors and
+    warnings are appended to `problems`.
     """
     member_or_none = [read_member(item, settings, problems) for item in settings.studies]
     members = [member for member in member_or_none if member is not None]
