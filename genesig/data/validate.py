@@ -31,7 +31,7 @@ from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_gene_sets
 from genesig.data.study.label_genes_check import check_label_genes
-from genesig.data.study.patients_check import check_patient_columns
+from genesig.data.study.patients_check import check_patient_columns, check_tissues
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty_samples,
@@ -210,6 +210,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
             problems += check_decision(config["decision"], inputs.sheet.design, source)
             problems += check_patient_columns(inputs.sheet, file)
+            problems += check_tissues(inputs.sheet, file)
             problems += _check_against_labels(inputs, config)
             covariate_problems = list(
                 check_combat_covariates(inputs.sheet, config["normalise"]["folds"], file)

@@ -216,8 +216,12 @@ EVENT_WORD_PARTS = (
     "yes",
     "true",
 )
+DEAD_OF_DISEASE = re.compile(r"(\d+ ?[:=-] ?)?DOD", re.IGNORECASE)
+# NED: no evidence of disease, AWD: alive with disease, LTF, LTFU: lost to follow-up; DOC, dead of
+# other causes, is no death of the disease.
 EVENT_FREE = re.compile(
-    r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none)\b", re.IGNORECASE
+    r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none|NED|AWD|LTFU?|DOC)\b",
+    re.IGNORECASE,
 )
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
@@ -421,7 +425,9 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
 
 def _names_event(cell: str) -> bool:
     """Tell whether a cell of a column of events names the event: "Dead of disease"."""
-    return any(part in cell.lower() for part in EVENT_WORD_PARTS) and not _is_event_free(cell)
+    has_event_word = any(part in cell.lower() for part in EVENT_WORD_PARTS)
+    is_event = has_event_word or DEAD_OF_DISEASE.fullmatch(cell.strip()) is not None
+    return is_event and not _is_event_free(cell)
 
 
 def _is_event_free(cell: str) -> bool:

@@ -317,6 +317,16 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
+    times = [str(cell).strip() for cell in cells[request.label_column]]
+    censored_times = [text for text in times if text.endswith("+") and is_number(text[:-1])]
+    if censored_times:  # as R prints them
+        message = (
+            f"{counted(len(censored_times), 'time')} with a plus sign, such as "
+            f"'{censored_times[0]}', censored; write {censored_times[0][:-1]} there, and the word "
+            f"for censored in column '{event}'"
+        )
+        problems.append(Problem(f"{request.file}, column '{request.label_column}'", message))
+        return LabelChoice(design_fields={"event": event})
     blank_times = list(check_blank_times(cells, request.file, *columns, settings.event))
     if blank_times:
         problems += blank_times

@@ -190,3 +190,51 @@ def test_header_that_begins_with_a_hash_stays_the_header(odd_study: OddStudy) ->
     summary, problems = odd_study.validate()
     assert "40 samples" in summary
     assert not problems
+
+
+def test_censored_time_with_plus_sign_is_refused_with_advice(odd_study: OddStudy) -> None:
+    times = [
+        f"{day}{'' if is_event else '+'}" for day, is_event in zip(DAYS, HAS_EVENT, strict=True)
+    ]
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "event"], times, _coded("1", "0")))
+    label = {"time": "days", "event": "event"}
+    _, problems = odd_study.validate(label, data=SURVIVAL)
+    day = DAYS[list(HAS_EVENT).index(False)]
+    assert f"such as '{day}+', censored; write {day} there" in problems
+    assert "no time for" not in problems
+
+
+def test_words_of_tumour_registries_propose_death_of_disease(odd_study: OddStudy) -> None:
+    free_words = ["NED", "AWD", "DOC", "LTF"] * N_SAMPLES
+    words = [
+        "DOD" if is_event else word for word, is_event in zip(free_words, HAS_EVENT, strict=False)
+    ]
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "status"], DAYS, words))
+    assert odd_study.init()["data"] == {"task": "survival", "event": "DOD"}
+    label = {"time": "days", "event": "status"}
+    summary, problems = odd_study.validate(label, data={**SURVIVAL, "event": "DOD"})
+    assert N_EVENTS in summary
+    assert "all count as censored, only 'DOD' as the event" in problems
+
+
+def _tissue_names(n_normals: int) -> list[str]:
+    codes = ["11"] * n_normals + ["01"] * (N_SAMPLES - n_normals)
+    return [f"TCGA-AB-{1000 + k}-{code}" for k, code in enumerate(codes)]
+
+
+def test_normal_tissue_among_tumours_is_warned_of(odd_study: OddStudy) -> None:
+    for n_normals, is_warned in ((6, True), (0, False)):
+        names = _tissue_names(n_normals)
+        rows = [list(row) for row in zip(names, DAYS, _coded("1", "0"), strict=True)]
+        odd_study.write(names, table_text([["sample", "days", "event"], *rows]))
+        summary, problems = odd_study.validate({"time": "days", "event": "event"}, data=SURVIVAL)
+        assert ("6 samples of normal tissue by the TCGA barcode" in problems) == is_warned
+        assert N_EVENTS in summary
+
+
+def test_normal_tissue_as_class_is_not_warned_of(odd_study: OddStudy) -> None:
+    names = _tissue_names(20)
+    rows = [[name, "normal" if name.endswith("11") else "tumour"] for name in names]
+    odd_study.write(names, table_text([["sample", "tissue"], *rows]))
+    _, problems = odd_study.validate("tissue")
+    assert "TCGA" not in problems
