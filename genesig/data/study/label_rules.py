@@ -317,8 +317,8 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
-    times = [str(cell).strip() for cell in cells[request.label_column]]
-    censored_times = [text for text in times if text.endswith("+") and is_number(text[:-1])]
+    time_cells = [str(cell).strip() for cell in cells[request.label_column]]
+    censored_times = [cell for cell in time_cells if cell.endswith("+") and is_number(cell[:-1])]
     if censored_times:  # as R prints them
         message = (
             f"{counted(len(censored_times), 'time')} with a plus sign, such as "
