@@ -67,21 +67,17 @@ def read_content(path: str | Path) -> bytes:
     """
     with _open_regular_file(Path(path)) as stream:
         try:
-            return _read_stream(stream, path)
+            check_download_digest(Path(path))
+            is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            stream.seek(0)
+            if is_gzip:
+                return _decompress(stream, str(path), GZIP_MAGIC)
+            if str(path).lower().endswith(".gz"):
+                advice = "rename it, or compress it with gzip"
+                raise input_error(path, f"is named .gz but is not gzip; {advice}")
+            return _read_all(_read_blocks(stream), stream, str(path))
         except OSError as error:  # a disk that does not answer
             raise input_error(path, f"cannot be read: {error.strerror}") from None
-
-
-def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
-    """Return the content of an open file, unpacked if it begins as gzip does."""
-    check_download_digest(Path(path))
-    is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    stream.seek(0)
-    if is_gzip:
-        return _decompress(stream, str(path), GZIP_MAGIC)
-    if str(path).lower().endswith(".gz"):
-        raise input_error(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
-    return _read_all(_read_blocks(stream), stream, str(path))
 
 
 def leading_lines(path: Path, max_lines: int) -> Iterator[str]:

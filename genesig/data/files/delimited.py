@@ -216,6 +216,10 @@ class Matrix:
             "left out",
         )
 
+    def with_doubt(self, doubt: str) -> Matrix:
+        """Return the matrix with a further sentence about how it was read; '' adds none."""
+        return replace(self, doubt="; ".join(filter(None, [self.doubt, doubt])))
+
     def text(self, row: int, column: int) -> str:
         """Return the text of a cell; a number is written as Python writes it with six digits."""
         key = (column, row) if self.transposed else (row, column)
@@ -379,13 +383,7 @@ def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int
     names, cells, texts = parse_cells(
         rows, shape, table_lines.delimiter, file_name, at_once=table_lines.has_quoted_cells
     )
-    if table_lines.title_lines:
-        top = table_lines.title_lines[0]
-        bottom = table_lines.title_lines[-1]
-        place = f"line {top}" if top == bottom else f"lines {top} to {bottom}"
-        title = f"what stands above the header is taken for a title ({place})"
-        doubt = "; ".join([*filter(None, [doubt]), title])
-    return Matrix(
+    matrix = Matrix(
         names,
         tuple(table_lines.header[1:]),
         cells,
@@ -394,6 +392,12 @@ def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int
         doubt=doubt,
         corner=table_lines.header[0],
     )
+    if not table_lines.title_lines:
+        return matrix
+    top = table_lines.title_lines[0]
+    bottom = table_lines.title_lines[-1]
+    place = f"line {top}" if top == bottom else f"lines {top} to {bottom}"
+    return matrix.with_doubt(f"what stands above the header is taken for a title ({place})")
 
 
 def _check_gene_count(text: str | bytes, file_name: str) -> None:
@@ -480,10 +484,10 @@ def _split_lines(
         header, suffix, f"{file_name}, line {header_line}", single_column=single_column
     )
     # Rows with long cells are not kept, but read again.
-    row_lines = list(lines) if _has_short_cells(text, delimiter) else None
+    kept_lines = list(lines) if _has_short_cells(text, delimiter) else None
     has_quotes = '"' in text if isinstance(text, str) else b'"' in text
     numbers, widths, has_quoted = _row_widths(
-        lines if row_lines is None else row_lines, delimiter, has_quotes, file_name
+        lines if kept_lines is None else kept_lines, delimiter, has_quotes, file_name
     )
     if not numbers:
         raise input_error(
@@ -494,14 +498,12 @@ def _split_lines(
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
-        texts = partial(_reread_rows, text, numbers, first_line)
-        _refuse_widths(len(names), header_line, numbers, widths, file_name, texts)
-    reread = (
-        partial(_reread_rows, text, numbers, first_line)
-        if row_lines is None
-        else partial(_stored_rows, row_lines)
-    )
-    return _TableLines(reread, delimiter, names, numbers, has_quoted, title_lines)
+        rows = _reread_rows(text, numbers, first_line)
+        _refuse_widths(len(names), header_line, numbers, widths, file_name, rows)
+    iterate_rows: Callable[[], Iterator[str]] = partial(_reread_rows, text, numbers, first_line)
+    if kept_lines is not None:
+        iterate_rows = [line for _, line in kept_lines].__iter__
+    return _TableLines(iterate_rows, delimiter, names, numbers, has_quoted, title_lines)
 
 
 def _row_widths(
@@ -528,11 +530,6 @@ def _has_short_cells(text: str | bytes, delimiter: str) -> bool:
     return len(part) <= MAX_BYTES_PER_CELL * cells
 
 
-def _stored_rows(lines: Sequence[tuple[int, str]]) -> Iterator[str]:
-    """Return the texts of numbered lines."""
-    return (line for _, line in lines)
-
-
 def _reread_rows(text: str | bytes, line_numbers: list[int], first_line: int) -> Iterator[str]:
     """Return the rows of a text by going through its lines again; none stays in memory."""
     is_row = bytearray(line_numbers[-1] - first_line + 1)
@@ -553,7 +550,7 @@ def _refuse_widths(
     numbers: list[int],
     widths: list[int],
     file_name: str,
-    iterate_rows: Callable[[], Iterator[str]],
+    rows: Iterator[str],
 ) -> None:
     """Refuse rows of another width than the header, or a header of another width than most rows."""
     wrong_rows = [k for k, width in enumerate(widths) if width != expected]
@@ -569,7 +566,7 @@ def _refuse_widths(
         f" ({counted(len(wrong_rows) - 1, 'further line')})" if len(wrong_rows) > 1 else ""
     )
     reason = "the line is cut off, or a field holds the delimiter and needs quotes"
-    if next(islice(iterate_rows(), wrong_rows[0], None)).count('"') % 2:
+    if next(islice(rows, wrong_rows[0], None)).count('"') % 2:
         reason = "a field between quotes holds a line break; take it out"
     raise input_error(
         file_name,

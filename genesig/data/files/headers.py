@@ -70,15 +70,10 @@ def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     while first < len(matrix.rows) - 1 and _is_blank(matrix, first):
         first += 1
     numbers = matrix.subset(range(first, len(matrix.rows)), range(len(matrix.columns)))
-    doubt = (
+    numbers = replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers))
+    return numbers.with_doubt(
         f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands above "
         f"it is left out ({listing(dict.fromkeys(matrix.columns))})"
-    )
-    return replace(
-        numbers,
-        columns=header,
-        headers=(matrix.columns, *matrix.headers),
-        doubt=_join_doubts(matrix.doubt, doubt),
     )
 
 
@@ -98,11 +93,6 @@ def _cell_text(matrix: Matrix, row: int, column: int) -> str:
     return matrix.text(row, column).strip()
 
 
-def _join_doubts(*sentences: str) -> str:
-    """Return sentences, joined by semicolons."""
-    return "; ".join(filter(None, sentences))
-
-
 def _is_word(text: str) -> bool:
     """Tell whether a text is neither missing nor a number."""
     return not is_missing(text) and not is_number(text)
@@ -111,15 +101,12 @@ def _is_word(text: str) -> bool:
 def _without_blank_columns(matrix: Matrix) -> Matrix:
     """Return a matrix without blank columns at the right, as spreadsheets leave them."""
     end = len(matrix.columns)
-    while end > 1 and not matrix.columns[end - 1] and not _has_text(matrix, end - 1):
+    rows = range(len(matrix.rows))
+    while end > 1 and not (
+        matrix.columns[end - 1] or any(_cell_text(matrix, row, end - 1) for row in rows)
+    ):
         end -= 1
-    n_rows = len(matrix.rows)
-    return matrix if end == len(matrix.columns) else matrix.subset(range(n_rows), range(end))
-
-
-def _has_text(matrix: Matrix, column: int) -> bool:
-    """Tell whether a cell of a column has a text."""
-    return any(_cell_text(matrix, row, column) for row in range(len(matrix.rows)))
+    return matrix if end == len(matrix.columns) else matrix.subset(rows, range(end))
 
 
 def _without_footnotes(matrix: Matrix) -> Matrix:
@@ -134,8 +121,7 @@ def _without_footnotes(matrix: Matrix) -> Matrix:
     if len(matrix.rows) - end == 1:
         doubt = doubt.removesuffix(" and what follows")
     doubt = doubt and f"{doubt}, {listing(notes)}, has no values and is taken for a footnote"
-    genes = matrix.subset(range(end), range(len(matrix.columns)))
-    return replace(genes, doubt=_join_doubts(matrix.doubt, doubt))
+    return matrix.subset(range(end), range(len(matrix.columns))).with_doubt(doubt)
 
 
 def _is_footnote(matrix: Matrix, row: int) -> bool:
@@ -238,15 +224,15 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
         f"the numbers begin at {line}, column {n_left + 2}: samples are called by the line "
         f"'{labels[sample_line]}', genes by the column '{gene_headers[ids]}'"
     )
-    return replace(
+    named_numbers = replace(
         numbers,
         rows=tuple(columns[ids]),
         columns=header_lines[sample_line],
         headers=tuple(header for k, header in enumerate(header_lines) if k != sample_line),
         annotation=tuple(name for k, name in enumerate(gene_headers) if k != ids),
         corner=gene_headers[ids],
-        doubt=_join_doubts(matrix.doubt, doubt),
     )
+    return named_numbers.with_doubt(doubt)
 
 
 def _label(matrix: Matrix, row: int | None, n_left: int) -> str:

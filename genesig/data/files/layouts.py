@@ -80,9 +80,8 @@ def named_by_words(matrix: Matrix) -> Matrix:
     if len(set(names)) < n / 2:
         return matrix
     doubt = f"the first column counts the rows; they are named by column '{matrix.columns[column]}'"
-    doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-    named_matrix = matrix.subset(range(n), range(column + 1, len(matrix.columns)))
-    return replace(named_matrix, rows=tuple(names), doubt=doubt)
+    values = matrix.subset(range(n), range(column + 1, len(matrix.columns)))
+    return replace(values, rows=tuple(names)).with_doubt(doubt)
 
 
 def _named_by_distinct_words(matrix: Matrix) -> Matrix:
@@ -92,12 +91,10 @@ def _named_by_distinct_words(matrix: Matrix) -> Matrix:
         names = [matrix.text(row, column).strip() for row in range(n)]
         are_words = not any(is_number(name.replace(",", ".")) for name in names)
         if len(set(names)) == n and all(names) and are_words:
-            text = (
-                f"the first column repeats itself; the rows are named by '{matrix.columns[column]}'"
-            )
-            others = [k for k in range(len(matrix.columns)) if k != column]
-            doubt = "; ".join(filter(None, [matrix.doubt, text]))
-            return replace(matrix.subset(range(n), others), rows=tuple(names), doubt=doubt)
+            doubt = "the first column repeats itself; the rows are named by "
+            values = matrix.subset(range(n), [k for k in range(len(matrix.columns)) if k != column])
+            values = values.with_doubt(f"{doubt}'{matrix.columns[column]}'")
+            return replace(values, rows=tuple(names))
     return matrix
 
 

@@ -211,32 +211,29 @@ def read_matrix(
     """
     if is_folder(path):
         matrix = _read_folder(Path(path), part, files)
-    elif files is not None:
-        raise input_error(
-            path,
-            "is no folder; data.files names files of arrays, so 'expression' is the folder that "
-            "they are in",
-        )
     else:
-        matrix = _read_one_file(path, part)
+        if files is not None:
+            raise input_error(
+                path,
+                "is no folder; data.files names files of arrays, so 'expression' is the folder "
+                "that they are in",
+            )
+        file_format, content = _read_format_and_content(path)
+        if part is not None and not file_format.parts:
+            raise input_error(
+                path,
+                f"is {file_format.name}, which has no parts; take data.part '{part}' away",
+                key="data.part",
+            )
+        # NCBI's counts may lie beside a series of GEO without values.
+        counts = present_counts(path) if file_format is geo_series.SERIES else None
+        if counts is None:
+            matrix = file_format.matrix(content, str(path), part)
+        else:
+            series_samples = geo_series.samples(content, str(path), None).cells.index
+            matrix = read_counts(counts, list(series_samples), read_unpacked)
     refuse_codes([*matrix.rows, *matrix.columns, *matrix.symbols.values()], path)
     return matrix if partial else matrix.without_partial_samples()
-
-
-def _read_one_file(path: str | Path, part: str | None) -> Matrix:
-    """Return the matrix of a file; of a GEO series without values, NCBI's counts beside it."""
-    file_format, content = _read_format_and_content(path)
-    if part is not None and not file_format.parts:
-        raise input_error(
-            path,
-            f"is {file_format.name}, which has no parts; take data.part '{part}' away",
-            key="data.part",
-        )
-    counts = present_counts(path) if file_format is geo_series.SERIES else None
-    if counts is not None:
-        described = geo_series.samples(content, str(path), None)
-        return read_counts(counts, list(described.cells.index), read_unpacked)
-    return file_format.matrix(content, str(path), part)
 
 
 def _only_readable_file(folder: Path) -> Path | None:

@@ -228,9 +228,8 @@ def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
             column = plain_names.index(count_column)
             single = matrix.subset(range(len(matrix.rows)), [column])
             choice = f"the column '{matrix.columns[column]}' is taken"
-            doubt = f"{choice}, of {len(plain_names)} of one sample"
-            doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-            return replace(single, columns=(name_of_sample(file_name),), doubt=doubt)
+            single = single.with_doubt(f"{choice}, of {len(plain_names)} of one sample")
+            return replace(single, columns=(name_of_sample(file_name),))
     return matrix
 
 

@@ -56,8 +56,7 @@ def without_commas(matrix: Matrix) -> Matrix:
         f"commas are taken for those of thousands in {counted(len(commas), 'cell')}: '{example}' "
         f"is read as {example.replace(',', '')}"
     )
-    doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-    return replace(matrix, cells=cells, texts=texts, doubt=doubt)
+    return replace(matrix, cells=cells, texts=texts).with_doubt(doubt)
 
 
 def check_points(matrix: Matrix, file_name: str) -> None:

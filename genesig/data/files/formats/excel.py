@@ -55,8 +55,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     name, doubt = _only_sheet(sheets, part, matrices)
     sheet = _with_merged_cells_filled(sheets[_choose_sheet(sheets, name, file_name)], file_name)
     sheet_matrix = TABLES[TEXT_SUFFIX].matrix(sheet.text.encode(), file_name, None)
-    doubts = filter(None, [sheet_matrix.doubt, doubt, *_sheet_doubts(sheet)])
-    return replace(sheet_matrix, doubt="; ".join(doubts))
+    return sheet_matrix.with_doubt("; ".join(filter(None, [doubt, *_sheet_doubts(sheet)])))
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
