@@ -26,7 +26,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the package beside this script
 
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.known import FORMATS
+from genesig.data.files.readers import FORMATS
 from genesig.data.steps import normalise
 from genesig.data.steps.alignment import ALIGNERS
 from genesig.models import baselines
@@ -117,10 +117,11 @@ def check_formats() -> Iterator[str]:
     for module in folder_modules("data/files/formats"):
         for name, value in vars(module).items():
             if isinstance(value, Format) and not any(value is format_ for format_ in FORMATS):
-                yield f"genesig/data/files/known.py, FORMATS: no line for {module.__name__}.{name}"
+                where = "genesig/data/files/readers.py, FORMATS"
+                yield f"{where}: no line for {module.__name__}.{name}"
     names = [format_.name for format_ in FORMATS]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"genesig/data/files/known.py, FORMATS: two formats have the name {name!r}"
+        yield f"genesig/data/files/readers.py, FORMATS: two formats have the name {name!r}"
     for format_ in FORMATS:
         if not (format_.suffixes or format_.opening):
             yield f"genesig/data/files: format {format_.name!r} needs `suffixes` or `opening`"

@@ -16,8 +16,7 @@ from example_plugin import POINTS, Shift, install
 from study_runs import command, empty, environment, make_study
 
 from genesig import GenesigError, InvalidInput, plugins
-from genesig.data.files.known import READERS
-from genesig.data.files.readers import load_schema, read_matrix
+from genesig.data.files.readers import READERS, load_schema, read_matrix
 from genesig.data.steps.normalise import NORMALISERS, Reference, fit_steps
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import rehearse_steps

@@ -17,8 +17,7 @@ from genesig.data.files.formats.h5mu import H5MU
 from genesig.data.files.formats.idat import IDAT
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.table import TABLES
-from genesig.data.files.known import FORMATS
-from genesig.data.files.readers import format_of, read_matrix
+from genesig.data.files.readers import FORMATS, format_of, read_matrix
 
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False, allow_subnormal=False)
 

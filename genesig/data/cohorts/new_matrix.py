@@ -14,9 +14,8 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.gene_ids import versions_hint
-from genesig.data.files.known import FORMATS
 from genesig.data.files.layouts import name_advice
-from genesig.data.files.readers import read_matrix
+from genesig.data.files.readers import FORMATS, read_matrix
 from genesig.data.steps.normalise import MOMENT_STEPS, Normaliser
 from genesig.data.steps.scale import (
     LEARNED_DEPTH_STEPS,

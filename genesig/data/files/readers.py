@@ -1,5 +1,6 @@
 """Open and read the user's files: matrices, sample and gene tables, gene sets, config.
 
+`FORMATS` is the registry of file formats: a new one is a file in formats/ and its line here.
 No other module of `genesig.data` opens a file, but for `content.py`. A reader finds the format by
 the name and the first bytes of a file, and refuses a file that does not fit; it never guesses
 silently. Every failure is an `InvalidInput` with one line.
@@ -8,6 +9,7 @@ silently. Every failure is an `InvalidInput` with one line.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,29 +18,57 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from genesig.data.files.affy.folder import CEL
 from genesig.data.files.config_text import parse_json, parse_yaml
 from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats import arrays, cls, geo_series
+from genesig.data.files.formats.agilent import AGILENT
 from genesig.data.files.formats.arrays import suffix_of
+from genesig.data.files.formats.excel import EXCEL
+from genesig.data.files.formats.gct import GCT
+from genesig.data.files.formats.genomestudio import GENOMESTUDIO
+from genesig.data.files.formats.h5ad import H5AD
+from genesig.data.files.formats.h5mu import H5MU
+from genesig.data.files.formats.idat import IDAT
 from genesig.data.files.formats.interface import FileOfSample, Format
+from genesig.data.files.formats.rdata import RDATA
+from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
-from genesig.data.files.formats.text import as_text, as_utf8
+from genesig.data.files.formats.text import as_text, as_utf8, opening_text
+from genesig.data.files.formats.xls import XLS
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
 from genesig.data.files.gmt import SET_PARSERS, NamedSet, parse_sets
-from genesig.data.files.known import FORMATS, READERS, format_by_opening
 from genesig.data.files.layouts import sets_of_column
 from genesig.data.files.table_shape import files_in_subfolders
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, input_error, refuse_codes
-from genesig.plugins import entry_points_of
+from genesig.plugins import Registry, entry_points_of
 from genesig.words import listing
 from genesig.workflow import shipped_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-SchemaNode = dict[str, Any]
+# In the order in which messages list their endings, and in which openings are tried.
+FORMATS: tuple[Format, ...] = (
+    *TABLES.values(),
+    EXCEL,
+    XLS,
+    CEL,
+    IDAT,
+    geo_series.SERIES,
+    GCT,
+    SOFT,
+    H5AD,
+    H5MU,
+    RDATA,
+    AGILENT,
+    GENOMESTUDIO,
+)
+READERS: Registry[Format] = Registry(
+    "formats", {suffix: kind for kind in FORMATS for suffix in kind.suffixes}
+)
+SchemaNode = dict[str, Any]  # a part of a JSON schema
 
 
 def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> Matrix:
@@ -349,7 +379,11 @@ def _may_have_parts(path: str) -> bool:
 def _read_format_and_content(
     path: str | Path, further_suffixes: Sequence[str] = ()
 ) -> tuple[Format, Any]:
-    """Return the format of a file, by its ending and its first bytes, and its content."""
+    """Return the format of a file, by its ending and its first words, and its content.
+
+    The content is bytes if the format is `binary`, else text. `further_suffixes` are endings that
+    the caller reads itself; messages list them, too.
+    """
     suffix = suffix_of(path)
     if is_folder(path):
         only_file = _only_readable_file(Path(path))
@@ -362,9 +396,13 @@ def _read_format_and_content(
         raise _unknown_suffix_error(path, [*READERS, *further_suffixes])
     content = read_unpacked(path)
     file_format = READERS[suffix]
-    if suffix in TABLES:
+    if suffix in TABLES:  # exports of many programs, which their first words tell
         content = as_utf8(content, str(path))
-        file_format = format_by_opening(content) or file_format
+        text = opening_text(content)
+        for exported in FORMATS:
+            if exported.opening and re.match(r"\s*" + exported.opening, text, re.IGNORECASE):
+                file_format = exported
+                break
     return file_format, content if file_format.binary else as_text(
         content, str(path), legacy_encoding=True
     )
