@@ -19,11 +19,11 @@ from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.first_look import (
     _covariate_lines,
+    _find_patient_column,
     _floor_reasons,
-    _normalisation,
-    _patient_column,
     _propose_group,
     _propose_label,
+    _propose_normalisation,
 )
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
@@ -441,7 +441,7 @@ PATIENT_TABLES: dict[str, tuple[dict[str, list[str]], str, dict[str, Any]]] = {
 def test_label_and_group_of_patients_with_several_samples_are_proposed(kind: str) -> None:
     columns, expected_label, expected_data = PATIENT_TABLES[kind]
     table = pd.DataFrame(columns, index=[f"S{k}" for k in range(24)])
-    patient_column = _patient_column(table)
+    patient_column = _find_patient_column(table)
     assert patient_column is not None
     label, data, _ = _propose_label(table, patient_column)
     settings, reason = _propose_group(table, label, data, patient_column)
@@ -456,7 +456,7 @@ def test_dates_of_plates_are_neither_patients_nor_is_the_plate_a_label_proposed(
     dates = [f"2020-01-{1 + k // 2:02}" for k in range(24)]
     classes = ["control", "case"] * 12
     table = pd.DataFrame({"plate": plates, "date": dates, "diagnosis": classes})
-    assert _patient_column(table) is None
+    assert _find_patient_column(table) is None
     assert _propose_label(table, None)[0] == "diagnosis"
 
 
@@ -467,7 +467,7 @@ def test_dates_of_plates_are_neither_patients_nor_is_the_plate_a_label_proposed(
 )
 def test_column_of_other_values_is_not_proposed_as_patients(cells: list[str]) -> None:
     table = pd.DataFrame({"kind": cells, "dx": RESPONSES_OF_PATIENTS})
-    assert _patient_column(table) is None
+    assert _find_patient_column(table) is None
 
 
 def test_a_sample_table_alone_is_no_study(
@@ -530,7 +530,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     X = matrix_of(kind)
     (step, why) = SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
-    normalisation, warnings_given = _normalisation(
+    normalisation, warnings_given = _propose_normalisation(
         Matrix(samples, genes, X.T, {}, tuple(range(2, len(X) + 2)), transposed=True)
     )
     names = [proposed_step["step"] for proposed_step in normalisation.get("samples", ())]

@@ -18,7 +18,7 @@ from fitted_models import model_of as _model
 from settings import study_settings
 
 from genesig.cli import main
-from genesig.data.files.annotation_rows import annotation_rows
+from genesig.data.files.annotation_rows import find_annotation_rows
 from genesig.data.files.gene_ids import with_single_ids
 from genesig.data.files.non_genes import _have_equal_values
 from genesig.data.files.readers import load_schema, read_matrix
@@ -784,9 +784,9 @@ def test_predict_tells_ids_from_samples_by_their_values(
     frame = _frame(_counts())
     frame.insert(0, "nr", ids)
     _save(frame, "e.tsv")
-    assert annotation_rows(read_matrix("e.tsv").transpose(), None) == {0}
+    assert find_annotation_rows(read_matrix("e.tsv").transpose(), None) == {0}
     _save(_frame(_counts()), "e.tsv")
-    assert annotation_rows(read_matrix("e.tsv").transpose(), None) == set()
+    assert find_annotation_rows(read_matrix("e.tsv").transpose(), None) == set()
 
 
 def test_predict_leaves_summary_rows_out_and_takes_medians_of_ids_twice(

@@ -49,7 +49,7 @@ MAX_ID_CORRELATION = 0.5
 """Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
 
 
-def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
+def find_annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     """Return the rows of a matrix of samples that describe genes: ids, positions, words.
 
     A row that the sample table lists is a sample. The others are told by their names, by words, or

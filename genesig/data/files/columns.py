@@ -31,16 +31,16 @@ SAMPLES_PER_COVARIATE = 4
 PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re|er)|site"
 
 
-def _name_with(words: str) -> re.Pattern[str]:
+def _name_pattern(words: str) -> re.Pattern[str]:
     """Return a pattern of column names with one of the words; "age" is none in "stage"."""
     return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
 
 
 # Columns that most studies of people adjust for.
-COVARIATE_NAME = _name_with(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
+COVARIATE_NAME = _name_pattern(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
 # Batches are corrected by a step of their own, so they are no covariates.
-BATCH_NAME = _name_with("batch|plate")
-SELDOM_OUTCOME_NAME = _name_with(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
+BATCH_NAME = _name_pattern("batch|plate")
+SELDOM_OUTCOME_NAME = _name_pattern(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
 SEXES = frozenset(["m", "f", "male", "female", "man", "woman", "men", "women"])
 # Where an instrument measured a sample: numbers that are no outcome and no gene.
 INSTRUMENT_NAME = re.compile(
@@ -120,8 +120,8 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
         if not all(map(is_number, cells)) or has_classes or background_rank(table, name):
             continue
         values = [float(cell) for cell in cells]
-        counts_rows = len(set(values)) == len(values) == max(values) - min(values) + 1
-        if not (counts_rows or OTHER_WORDS & set(words_of(name))):
+        are_row_numbers = len(set(values)) == len(values) == max(values) - min(values) + 1
+        if not (are_row_numbers or OTHER_WORDS & set(words_of(name))):
             yield name
 
 
@@ -165,7 +165,7 @@ def are_codes(name: str, cells: Sequence[str]) -> bool:
 
 def is_covariate(name: str) -> bool:
     """Tell whether studies usually adjust for a column of this name."""
-    return COVARIATE_NAME.fullmatch(_spaced(name)) is not None
+    return COVARIATE_NAME.fullmatch(_split_camel_case(name)) is not None
 
 
 def background_rank(table: pd.DataFrame, name: str) -> int:
@@ -175,7 +175,7 @@ def background_rank(table: pd.DataFrame, name: str) -> int:
     """
     are_sexes = {cell.lower() for cell in answers_of(table, name)} <= SEXES
     is_added = any(pattern.fullmatch(name) for pattern in (INSTRUMENT_NAME, REDCAP_NAME))
-    if are_sexes or is_added or SELDOM_OUTCOME_NAME.fullmatch(_spaced(name)):
+    if are_sexes or is_added or SELDOM_OUTCOME_NAME.fullmatch(_split_camel_case(name)):
         return 2
     return int(is_covariate(name))
 
@@ -190,14 +190,14 @@ def is_clinical(name: str) -> bool:
     )
 
 
-def _spaced(name: str) -> str:
+def _split_camel_case(name: str) -> str:
     """Return a name with blanks between its words: "patient Sex" for "patientSex"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def words_of(name: str) -> list[str]:
     """Return the words of a column's name in lower case: "daysToDeath" has three."""
-    return [word.lower() for word in re.findall(r"[A-Za-z]+", _spaced(name))]
+    return [word.lower() for word in re.findall(r"[A-Za-z]+", _split_camel_case(name))]
 
 
 MIN_TIMES_SHARE = 0.9
@@ -295,7 +295,7 @@ def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
     """Return a pair with the word of its event and, if needed, a second column of times."""
     counts = Counter(answers_of(table, event))
     word = event_word(counts, event, rank_sum_of_times(table, time, event))
-    lacking = lacking_times(table, time, event, "1" if word is None else word)
+    lacking = find_lacking_times(table, time, event, "1" if word is None else word)
     return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
 
 
@@ -327,7 +327,9 @@ class LackingTimes(NamedTuple):
     columns: tuple[str, ...]  # the column that has the times of nearly all of them, or ()
 
 
-def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> LackingTimes | None:
+def find_lacking_times(
+    table: pd.DataFrame, time: str, event: str, word: str
+) -> LackingTimes | None:
     """Return which outcome has no times in a column; None if both have times, or too few samples.
 
     GDC's days_to_death is blank for the living, days_to_last_follow_up often for the dead.
@@ -361,12 +363,12 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
             outcome,
             len(blank_rows[outcome]),
             len(side),
-            _follow_up_column(table, blank_rows[outcome], (time, event)),
+            _find_follow_up_column(table, blank_rows[outcome], (time, event)),
         )
     return None
 
 
-def _follow_up_column(
+def _find_follow_up_column(
     table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the first other column with times of nearly all rows, as a tuple, or ()."""
@@ -500,14 +502,14 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
     """Tell whether a column has events, by the words of its name and its values."""
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
-    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
+    has_codes = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
     n_event_words = sum(map(_names_event, counts))
-    worded = (
+    has_words = (
         n_event_words
         and n_event_words + sum(map(_is_event_free, counts)) == len(counts) <= MAX_CLASSES
     )
     if (
-        not (len(counts) == 2 or coded or (worded and n_event_words < len(counts)))
+        not (len(counts) == 2 or has_codes or (has_words and n_event_words < len(counts)))
         or not words & (EVENT_WORDS | ENDPOINT_WORDS)
         or is_covariate(name)
     ):

@@ -77,7 +77,9 @@ def split_at_header(
         ),
         0,
     )
-    n_comments = _wide_comments([line for _, line in first_lines[n_above:]], delimiters, file_name)
+    n_comments = _count_wide_comments(
+        [line for _, line in first_lines[n_above:]], delimiters, file_name
+    )
     if n_comments:
         n_above += n_comments
     elif n_above and not _is_header(
@@ -88,7 +90,7 @@ def split_at_header(
     return titles, chain(first_lines[n_above:], remaining)
 
 
-def _wide_comments(lines: Sequence[str], delimiters: str, file_name: str) -> int:
+def _count_wide_comments(lines: Sequence[str], delimiters: str, file_name: str) -> int:
     """Return the number of leading comments if two or more are as wide as the header, else 0."""
     n_comments = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
     if n_comments < 2:
@@ -337,7 +339,7 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
     rows = (split_row(row, table_lines.delimiter, file_name) for row in table_lines.iterate_rows())
     cells = [[unmark_formula(cell.strip()) for cell in row] for row in rows]
     if table_lines.delimiter == ";":
-        cells = _with_decimal_points(cells)
+        cells = _write_decimal_points(cells)
     # Spreadsheets leave empty columns at the right-hand side.
     width = max(
         n_cells
@@ -352,7 +354,7 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
     return TextTable(table, table_lines.line_numbers)
 
 
-def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:
+def _write_decimal_points(rows: list[list[str]]) -> list[list[str]]:
     """Return rows with points in the columns of numbers that have decimal commas.
 
     Three digits behind every comma may be thousands, and stay.
@@ -438,7 +440,7 @@ def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterato
     return points, f"{message}decimal: it is read as {text.replace(',', '.')}"
 
 
-def ending_by_content(text: str | bytes, suffix: str, file_name: str) -> str:
+def choose_ending(text: str | bytes, suffix: str, file_name: str) -> str:
     """Return the ending whose delimiters a text has: its own, unless a .txt has another delimiter.
 
     Without tabs it is .csv, as the run table of NCBI's SRA, or `SPACES_ENDING`, as R writes by
@@ -486,10 +488,10 @@ def _split_lines(
     # Rows with long cells are not kept, but read again.
     kept_lines = list(lines) if _has_short_cells(text, delimiter) else None
     has_quotes = '"' in text if isinstance(text, str) else b'"' in text
-    numbers, widths, has_quoted = _row_widths(
+    line_numbers, widths, has_quoted_cells = _measure_rows(
         lines if kept_lines is None else kept_lines, delimiter, has_quotes, file_name
     )
-    if not numbers:
+    if not line_numbers:
         raise input_error(
             file_name,
             "has a header line but no rows below it; is it cut off? Copy or export it again",
@@ -498,28 +500,30 @@ def _split_lines(
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
-        rows = _reread_rows(text, numbers, first_line)
-        _refuse_widths(len(names), header_line, numbers, widths, file_name, rows)
-    iterate_rows: Callable[[], Iterator[str]] = partial(_reread_rows, text, numbers, first_line)
+        rows = _reread_rows(text, line_numbers, first_line)
+        _refuse_widths(len(names), header_line, line_numbers, widths, file_name, rows)
+    iterate_rows: Callable[[], Iterator[str]] = partial(
+        _reread_rows, text, line_numbers, first_line
+    )
     if kept_lines is not None:
         iterate_rows = [line for _, line in kept_lines].__iter__
-    return _TableLines(iterate_rows, delimiter, names, numbers, has_quoted, title_lines)
+    return _TableLines(iterate_rows, delimiter, names, line_numbers, has_quoted_cells, title_lines)
 
 
-def _row_widths(
+def _measure_rows(
     lines: Iterable[tuple[int, str]], delimiter: str, has_quotes: bool, file_name: str
 ) -> tuple[list[int], list[int], bool]:
     """Return line and width of each row, and whether any cell but the first of a row is quoted."""
-    numbers = list[int]()
+    line_numbers = list[int]()
     widths = list[int]()
-    has_quoted = False
+    has_quoted_cells = False
     for number, row in lines:
-        numbers.append(number)
+        line_numbers.append(number)
         widths.append(
-            _n_fields(row, delimiter, file_name) if has_quotes else row.count(delimiter) + 1
+            _count_cells(row, delimiter, file_name) if has_quotes else row.count(delimiter) + 1
         )
-        has_quoted = has_quoted or (has_quotes and _has_quoted_cells(row))
-    return numbers, widths, has_quoted
+        has_quoted_cells = has_quoted_cells or (has_quotes and _has_quoted_cells(row))
+    return line_numbers, widths, has_quoted_cells
 
 
 def _has_short_cells(text: str | bytes, delimiter: str) -> bool:
@@ -545,20 +549,20 @@ def _filled_lines(text: str | bytes, suffix: str, first_line: int = 1) -> Iterat
 
 
 def _refuse_widths(
-    expected: int,
+    header_width: int,
     header_line: int,
-    numbers: list[int],
+    line_numbers: list[int],
     widths: list[int],
     file_name: str,
     rows: Iterator[str],
 ) -> None:
     """Refuse rows of another width than the header, or a header of another width than most rows."""
-    wrong_rows = [k for k, width in enumerate(widths) if width != expected]
+    wrong_rows = [k for k, width in enumerate(widths) if width != header_width]
     usual_width = Counter(widths).most_common(1)[0][0]
     n_usual = widths.count(usual_width)
-    if usual_width > max(expected, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
+    if usual_width > max(header_width, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
         message = (
-            f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} below "
+            f"{counted(header_width, 'field')} where {n_usual} of {counted(len(widths), 'line')} below "
             f"have {usual_width}; take lines above the names of the columns out"
         )
         raise input_error(file_name, message, line=header_line)
@@ -571,18 +575,18 @@ def _refuse_widths(
     raise input_error(
         file_name,
         f"{counted(widths[wrong_rows[0]], 'field')} where the header has "
-        f"{expected}{further_lines}; {reason}",
-        line=numbers[wrong_rows[0]],
+        f"{header_width}{further_lines}; {reason}",
+        line=line_numbers[wrong_rows[0]],
     )
 
 
-def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: bool) -> str:
+def _find_delimiter(header: str, suffix: str, place: str, *, single_column: bool) -> str:
     """Return the delimiter of a header; raise an error if the ending promises another one."""
-    declared = max(delimiters_of(suffix), key=header.count)
+    delimiter = max(delimiters_of(suffix), key=header.count)
     promised = DELIMITER_NAMES[delimiters_of(suffix)[0]]
     most_frequent = max(DELIMITER_NAMES, key=header.count)
-    if declared in header or (single_column and most_frequent not in header):
-        return declared
+    if delimiter in header or (single_column and most_frequent not in header):
+        return delimiter
     description = DELIMITER_NAMES[most_frequent] if most_frequent in header else "one column only"
     ending = {
         ",": " or rename it to .csv",
@@ -590,13 +594,13 @@ def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: 
         "\t": " or rename it to .tsv",
     }.get(most_frequent, "")
     raise input_error(
-        file_name,
+        place,
         f"the ending '{suffix}' promises {promised} between columns, but the header has "
         f"{description}; save the file with {promised}{ending if most_frequent in header else ''}",
     )
 
 
-def _n_fields(line: str, delimiter: str, file_name: str) -> int:
+def _count_cells(line: str, delimiter: str, file_name: str) -> int:
     """Return the number of cells of a line; only quotes behind its first cell need a full parse."""
     end = end_of_quoted_name(line)
     if '"' in line[end:]:

@@ -144,17 +144,17 @@ def first_look(
         normalisation = {"samples": [{"step": "log_cpm"}]}
         reasons = origin
     else:
-        normalisation, reasons = _normalisation(without_short_numbers(matrix))
-    missing_settings, missing_reasons = _missing_settings(matrix, has_counts=bool(origin))
+        normalisation, reasons = _propose_normalisation(without_short_numbers(matrix))
+    missing_settings, missing_reasons = _propose_missing_settings(matrix, has_counts=bool(origin))
     named_part = {} if part is None else {"data": {"part": part}}
     settings = merge_configs(
         named_part, {"normalise": normalisation} if normalisation else {}, missing_settings
     )
     reasons = (*reasons, *missing_reasons, *doubt_lines, *left_out)
     if table is None and file_format is not None and _has_sample_table(file_format):
-        table = _sample_table(path, part, matrix)
+        table = _read_other_table(path, part, matrix)
     elif table is None and left_out and in_rows:
-        table = _columns_about_samples(path, part, matrix)
+        table = _read_columns_about_samples(path, part, matrix)
     if table is None:
         return Start(
             expression=expression,
@@ -164,7 +164,7 @@ def first_look(
         )
     table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
     table, name_lines = _without_slashes(table)
-    patient_column = _patient_column(table)
+    patient_column = _find_patient_column(table)
     label, data, label_lines = _propose_label(table, patient_column)
     settings = merge_configs(settings, {"data": data} if data else {})
     if patient_column is not None:
@@ -266,7 +266,7 @@ def _has_sample_table(file_format: Format) -> bool:
     return file_format.samples is not None and file_format.samples is not file_format.genes
 
 
-def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
+def _read_other_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
     """Return the sample table in an expression file; None if there is no other table.
 
     matrix: of the genes, samples in rows.
@@ -280,7 +280,7 @@ def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame |
     return None if is_matrix else table  # a workbook whose only sheet is the matrix
 
 
-def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
+def _read_columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
     """Return the columns of a file of samples in rows that are no genes.
 
     None if none of them may be the label. matrix: the genes of the file, samples in rows.
@@ -296,7 +296,7 @@ def _columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.Da
     return table if names or time_event_pairs(table) else None
 
 
-def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
+def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     """Return the section ``normalise`` for a matrix of samples, and the reasons."""
     if matrix.line_word == "probe":
         return RMA_STEPS, ("Raw intensities of probes: RMA.",)
@@ -308,11 +308,11 @@ def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     if standardised := genes_standardised(X):
         layers = f"; choose a layer by --part: {listing(matrix.parts)}" if matrix.parts else ""
         return {}, (f"The genes are {standardised} over all samples: {NO_NEW_SAMPLES}{layers}.",)
-    steps, reasons = _log_step(X)
+    steps, reasons = _propose_log_step(X)
     return {"samples": zero_steps + steps} if zero_steps or steps else {}, reasons
 
 
-def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
+def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     """Return the steps that take logarithms of X (n_samples, n_genes), and the reason."""
     cells = X[np.isfinite(X)]
     if not cells.size:
@@ -342,7 +342,7 @@ def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
         yield f"The floor follows the data: {share:.2g} % of the values lie below, zeros aside."
 
 
-def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
+def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
     """Return the settings for missing cells of a matrix of samples, and the reason.
 
     There are none if no cell is missing. Zeros that stand apart from all other values are missing,
@@ -385,7 +385,7 @@ def _without_slashes(table: pd.DataFrame) -> tuple[pd.DataFrame, Lines]:
     return table.loc[:, ["/" not in str(name) for name in table.columns]], lines
 
 
-def _patient_column(table: pd.DataFrame) -> str | None:
+def _find_patient_column(table: pd.DataFrame) -> str | None:
     """Return the column of patients with several samples; None if names repeat or none is one."""
     if not table.columns.is_unique:
         return None

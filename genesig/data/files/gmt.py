@@ -35,7 +35,7 @@ def parse_sets(text: str, suffix: str, file_name: str) -> list[NamedSet]:
     return sets
 
 
-def _by_line(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
+def _parse_gmt(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
     """Yield the sets of a GMT file, one on each line."""
     for number, cells in enumerate(lines, 1):
         if any(cell.strip() for cell in cells):
@@ -47,7 +47,7 @@ def _by_line(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
             yield _make_set(cells, f"line {number}")
 
 
-def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
+def _parse_gmx(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
     """Yield the sets of a GMX file, one in each column."""
     if len(lines) < 3:
         raise input_error(
@@ -118,6 +118,6 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
 
 
 SET_PARSERS: dict[str, Callable[[list[list[str]], str], Iterator[NamedSet]]] = {
-    ".gmt": _by_line,
-    ".gmx": _by_column,
+    ".gmt": _parse_gmt,
+    ".gmx": _parse_gmx,
 }

@@ -26,7 +26,7 @@ SAMPLE_LABEL = re.compile(
 """Label at the left of a line with the names of the samples."""
 
 
-def numbers_alone(matrix: Matrix) -> Matrix:
+def select_numbers(matrix: Matrix) -> Matrix:
     """Return a table without corner and footnotes; ``doubt`` names what was left out."""
     if not matrix.texts:
         return matrix
@@ -57,19 +57,19 @@ def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
         header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
         if len(listed.intersection(header)) >= min_names:
-            return _below_row(matrix, row, header)
+            return _select_below_row(matrix, row, header)
     return matrix
 
 
-def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
+def _select_below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     """Return the part of a matrix below a row, whose cells become the names of the samples.
 
     A blank row behind it has the header of the gene ids alone, as pandas writes several headers.
     """
-    first = row + 1
-    while first < len(matrix.rows) - 1 and _is_blank(matrix, first):
-        first += 1
-    numbers = matrix.subset(range(first, len(matrix.rows)), range(len(matrix.columns)))
+    first_row = row + 1
+    while first_row < len(matrix.rows) - 1 and _is_blank(matrix, first_row):
+        first_row += 1
+    numbers = matrix.subset(range(first_row, len(matrix.rows)), range(len(matrix.columns)))
     numbers = replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers))
     return numbers.with_doubt(
         f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands above "
@@ -84,7 +84,7 @@ def _with_distinct_names(matrix: Matrix) -> Matrix:
     for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
         header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
         if all(map(_is_word, header)) and len(set(header)) == len(header):
-            return _below_row(matrix, row, header)
+            return _select_below_row(matrix, row, header)
     return matrix
 
 
@@ -197,45 +197,47 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     `header_row` is the row with the headers of the columns at the left.
     """
     n_left = _count_left_columns(matrix)
-    samples = range(n_left, len(matrix.columns))
-    body = range(header_row + 1, len(matrix.rows))
+    sample_columns = range(n_left, len(matrix.columns))
+    body_rows = range(header_row + 1, len(matrix.rows))
     header_lines = [matrix.columns[n_left:]]
     header_lines += [
-        tuple(_cell_text(matrix, row, column) for column in samples)
+        tuple(_cell_text(matrix, row, column) for column in sample_columns)
         for row in range(header_row + 1)
     ]
     labels = [
-        _label(matrix, None, n_left),
-        *(_label(matrix, row, n_left) for row in range(header_row + 1)),
+        _line_label(matrix, None, n_left),
+        *(_line_label(matrix, row, n_left) for row in range(header_row + 1)),
     ]
-    usable = [k for k, line in enumerate(header_lines) if all(line) and len(set(line)) == len(line)]
-    labelled = [k for k in usable if SAMPLE_LABEL.fullmatch(labels[k])]
-    sample_line = next(iter(labelled or usable), 0)
+    usable_lines = [
+        k for k, line in enumerate(header_lines) if all(line) and len(set(line)) == len(line)
+    ]
+    labelled_lines = [k for k in usable_lines if SAMPLE_LABEL.fullmatch(labels[k])]
+    sample_line = next(iter(labelled_lines or usable_lines), 0)
     gene_headers = [
         matrix.rows[header_row],
         *(_cell_text(matrix, header_row, column) for column in range(n_left)),
     ]
-    columns = [[matrix.rows[row] for row in body]]
-    columns += [[_cell_text(matrix, row, column) for row in body] for column in range(n_left)]
-    ids = _column_of_ids(columns)
-    numbers = matrix.subset(body, samples)
+    columns = [[matrix.rows[row] for row in body_rows]]
+    columns += [[_cell_text(matrix, row, column) for row in body_rows] for column in range(n_left)]
+    id_column = _column_of_ids(columns)
+    numbers = matrix.subset(body_rows, sample_columns)
     line = f"{matrix.line_word} {numbers.lines[0]}"
     doubt = (
         f"the numbers begin at {line}, column {n_left + 2}: samples are called by the line "
-        f"'{labels[sample_line]}', genes by the column '{gene_headers[ids]}'"
+        f"'{labels[sample_line]}', genes by the column '{gene_headers[id_column]}'"
     )
     named_numbers = replace(
         numbers,
-        rows=tuple(columns[ids]),
+        rows=tuple(columns[id_column]),
         columns=header_lines[sample_line],
         headers=tuple(header for k, header in enumerate(header_lines) if k != sample_line),
-        annotation=tuple(name for k, name in enumerate(gene_headers) if k != ids),
-        corner=gene_headers[ids],
+        annotation=tuple(name for k, name in enumerate(gene_headers) if k != id_column),
+        corner=gene_headers[id_column],
     )
     return named_numbers.with_doubt(doubt)
 
 
-def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
+def _line_label(matrix: Matrix, row: int | None, n_left: int) -> str:
     """Return the label of a line above the numbers, written at its left; None is the first line."""
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]

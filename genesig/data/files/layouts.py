@@ -58,14 +58,14 @@ TEST_RESULT_HEADERS = {
 }
 
 
-def named_by_words(matrix: Matrix) -> Matrix:
+def name_rows_by_words(matrix: Matrix) -> Matrix:
     """Return a matrix named by its first column of words, if its names count the rows or repeat.
 
     Columns that count the rows again, as pandas writes after a second reading, are left out.
     """
     n = len(matrix.rows)
     if n >= MIN_NUMBERED_ROWS and len(set(matrix.rows)) < (1 - MAX_REPEATED_SHARE) * n:
-        return _named_by_distinct_words(matrix)
+        return _name_rows_by_distinct_words(matrix)
     if n < MIN_NUMBERED_ROWS or matrix.rows not in (
         tuple(map(str, range(n))),
         tuple(map(str, range(1, n + 1))),
@@ -84,7 +84,7 @@ def named_by_words(matrix: Matrix) -> Matrix:
     return replace(values, rows=tuple(names)).with_doubt(doubt)
 
 
-def _named_by_distinct_words(matrix: Matrix) -> Matrix:
+def _name_rows_by_distinct_words(matrix: Matrix) -> Matrix:
     """Return a matrix named by its first column of distinct words; the same if there is none."""
     n = len(matrix.rows)
     for column in np.flatnonzero(~np.isfinite(matrix.cells).any(axis=0)).tolist():
@@ -287,7 +287,7 @@ def orient(
     """
     sample_names = set(names)
     matrix = choose_header(matrix, names)
-    if blocks := _affix_problem(matrix, names) or _repeated_name_problem(matrix, sample_names):
+    if blocks := _affix_message(matrix, names) or _repeated_name_message(matrix, sample_names):
         problems.append(Problem(file_name, blocks, code="several_blocks"))
         return None
     if matrix.corner in sample_names and 2 * sum(map(is_number, matrix.rows)) > len(matrix.rows):
@@ -338,7 +338,7 @@ def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:
     return ""
 
 
-def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
+def _affix_message(matrix: Matrix, names: Sequence[str]) -> str:
     """Return the problem of several columns for each sample (P00_count, P00_fpkm), or ''."""
     columns = set(matrix.columns)
     all_names = columns.union(matrix.rows)
@@ -368,7 +368,7 @@ def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
     return f"{message}samples ({affixes_text}) off their names"
 
 
-def _repeated_name_problem(matrix: Matrix, names: Collection[str]) -> str:
+def _repeated_name_message(matrix: Matrix, names: Collection[str]) -> str:
     """Return the problem that most samples have several columns of one name, or ''."""
     n_columns_of_name = Counter(name for name in matrix.columns if name in names)
     repeated = [name for name, number in n_columns_of_name.items() if number > 1]

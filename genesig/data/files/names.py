@@ -59,7 +59,7 @@ def with_file_names(config: Config) -> Config:
         config["samples"] = config.get("samples") or series_file(geo)
     if config.get("studies"):
         _name_studies(config)
-    for section, key, _ in _named_values(config):
+    for section, key, _ in _find_file_names(config):
         section[key] = _file_of_name(section[key])
     return config
 
@@ -83,7 +83,7 @@ def with_absolute_names(config: Config) -> Config:
 
     The file of a series of GEO stays relative: each study fetches its own.
     """
-    for section, key, _ in _named_values(with_file_names(config)):
+    for section, key, _ in _find_file_names(with_file_names(config)):
         if not is_fetched(section[key]):
             section[key] = str(Path(section[key]).absolute())
     return config
@@ -103,11 +103,11 @@ def is_fetched(name: str) -> bool:
 
 def named_files(config: Config) -> Iterator[tuple[str, str]]:
     """Yield each file name of a config with its place in the config, as messages write it."""
-    for section, key, place in _named_values(config):
+    for section, key, place in _find_file_names(config):
         yield place, section[key]
 
 
-def _named_values(config: Config) -> Iterator[tuple[Config, str, str]]:
+def _find_file_names(config: Config) -> Iterator[tuple[Config, str, str]]:
     """Yield (container, key, place) of each file name in a config."""
     for *section, key in FILE_KEY_PATHS:
         container = config.get(section[0]) if section else config

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.annotation_rows import annotation_rows
+from genesig.data.files.annotation_rows import find_annotation_rows
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.non_gene_kinds import (
     ANNOTATION_COLUMNS,
@@ -44,9 +44,9 @@ from genesig.data.files.non_gene_kinds import (
 )
 from genesig.data.files.short_numbers import (
     MAX_SHORT_COLUMNS,
-    clinical_numbers,
     columns_of_few_decimals,
     columns_of_whole_numbers,
+    find_clinical_columns,
 )
 from genesig.errors import Problem
 from genesig.words import (
@@ -92,13 +92,13 @@ def leave_out_non_genes(
     row and column that is left out; problems: a note on what was left out, or a warning if values
     decided; a warning of whole numbers.
     """
-    annotation = annotation_rows(matrix, surroundings.table)
+    annotation = find_annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
-    kind_of_column = _named_columns(matrix, surroundings)
-    kind_of_column |= _sample_table_columns(matrix, samples, surroundings, kind_of_column)
+    kind_of_column = _find_named_columns(matrix, surroundings)
+    kind_of_column |= _find_sample_table_columns(matrix, samples, surroundings, kind_of_column)
     if TOTALS.name not in surroundings.kept_kinds:
         kind_of_column |= dict.fromkeys(
-            _total_columns(matrix, samples, kind_of_column, surroundings), TOTALS
+            _find_total_columns(matrix, samples, kind_of_column, surroundings), TOTALS
         )
     short_numbers = _unclassified_short_numbers(matrix, samples, surroundings, kind_of_column)
     if not (kind_of_column or annotation or matrix.annotation or any(short_numbers.values())):
@@ -129,7 +129,7 @@ def leave_out_non_genes(
     genes_in_rows = matrix.transposed
     problems = []
     if names_by_kind:
-        problems.append(_message(names_by_kind, file_name, genes_in_rows=genes_in_rows))
+        problems.append(_left_out_problem(names_by_kind, file_name, genes_in_rows=genes_in_rows))
     noun = "row" if genes_in_rows else "column"
     problems += [
         _short_number_warning(code, names, noun, file_name)
@@ -158,7 +158,7 @@ def _short_number_warning(code: str, names: Sequence[str], noun: str, file_name:
     return Problem(file_name, message, "warning", code=code)
 
 
-def _message(
+def _left_out_problem(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
     """Return the message that counts and names the rows and columns that were left out."""
@@ -185,7 +185,7 @@ def _count_text(kind: NonGeneKind, number: int) -> str:
     return f"{number} {kind.noun if number == 1 else kind.plural}"
 
 
-def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
+def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
     """Return the columns that are no genes by their names."""
     genes = set(surroundings.genes)
     excluded = set(surroundings.kept_kinds)
@@ -212,7 +212,7 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
     }
 
 
-def _sample_table_columns(
+def _find_sample_table_columns(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> dict[int, NonGeneKind]:
     """Return column -> kind of each unclassified column that describes the samples.
@@ -232,9 +232,9 @@ def _sample_table_columns(
     table = surroundings.table
     # `as_read` makes names equal that differ in case or blanks only.
     headers = set() if table is None else {as_read(str(name)) for name in table.columns}
-    kind_of_column = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
+    kind_of_column = dict.fromkeys(_find_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of_column |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
-    kind_of_column |= dict.fromkeys(clinical_numbers(matrix, samples), CLINICAL_ROWS)
+    kind_of_column |= dict.fromkeys(find_clinical_columns(matrix, samples), CLINICAL_ROWS)
     if table is not None and _is_same_file(matrix, headers):
         kind_of_column |= dict.fromkeys(columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)
     kind_of_column |= {
@@ -277,7 +277,7 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     ]
 
 
-def _row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
+def _find_row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     """Return the columns that count the rows of the file, from 0 or 1 on."""
     counts = np.arange(len(samples), dtype=float)
     first_row = matrix.cells[samples[0]] if samples else np.empty(0)
@@ -395,7 +395,7 @@ def _unclassified_short_numbers(
     return {code: names for code, names in names_by_code.items() if len(names) <= MAX_SHORT_COLUMNS}
 
 
-def _total_columns(
+def _find_total_columns(
     matrix: Matrix,
     samples: Sequence[int],
     kind_of_column: dict[int, NonGeneKind],

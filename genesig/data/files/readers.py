@@ -40,7 +40,7 @@ from genesig.data.files.formats.xls import XLS
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
 from genesig.data.files.gmt import SET_PARSERS, NamedSet, parse_sets
 from genesig.data.files.layouts import sets_of_column
-from genesig.data.files.table_shape import files_in_subfolders
+from genesig.data.files.table_shape import find_counter_files
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, input_error, refuse_codes
 from genesig.plugins import Registry, entry_points_of
 from genesig.words import listing
@@ -95,7 +95,7 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
         return file_format.folder(folder, read_unpacked, files, part)
     tables = [path for path in folder_files if suffix_of(path) in TABLES]
     if files is None and not tables:
-        tables = files_in_subfolders(folder)
+        tables = find_counter_files(folder)
     if files is None and not tables:
         _refuse_folder(folder)
     files_to_read = {str(path): path for path in tables} if files is None else files
@@ -134,10 +134,10 @@ def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> di
         raise input_error(
             place, f"'{repeated[0]}' is the file of {names}; each sample needs its own"
         )
-    return {name: _file_below(Path(folder), cell) for name, cell in cells.items()}
+    return {name: _find_file(Path(folder), cell) for name, cell in cells.items()}
 
 
-def _file_below(folder: Path, name: str) -> Path:
+def _find_file(folder: Path, name: str) -> Path:
     """Return the path of a file in a folder, or in the one subfolder that has it (GDC)."""
     path_in_folder = folder / name
     if not is_folder(folder) or Path(name).name != name or path_in_folder.exists():

@@ -93,7 +93,9 @@ def _index_by_names(
     headers = [str(table.index.name), *map(str, table.columns)]
     if column is not None and headers.count(column) != 1:
         problems.append(
-            Problem(sample_file, _no_such_column(column, headers, sample_file), code="no_column")
+            Problem(
+                sample_file, _missing_column_message(column, headers, sample_file), code="no_column"
+            )
         )
         return table
     if column is None:
@@ -112,7 +114,7 @@ def _index_by_names(
         ]
         if not matches:
             continue
-        name_column = _best_column(matches, sample_file, problems)
+        name_column = _choose_column(matches, sample_file, problems)
         return (
             table
             if name_column is None
@@ -195,7 +197,7 @@ def _differs_in_a_letter(name: str, other_name: str) -> bool:
     )
 
 
-def _no_such_column(column: str, headers: Sequence[str], sample_file: str) -> str:
+def _missing_column_message(column: str, headers: Sequence[str], sample_file: str) -> str:
     """Return the message that the column of `data.sample_names` does not exist, or exists twice."""
     if column in headers:
         repeated = f"{SAMPLE_NAMES_SETTING}: column '{column}' occurs more than once"
@@ -214,15 +216,15 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
     other column may have more names of the matrix, or as many where the first has no header.
     """
     cells = {str(cell) for cell in table.index}
-    n_present, enough = _presence(cells, axes)
-    if enough and all(map(str.isdigit, cells)):
+    n_present, are_half = _count_present_names(cells, axes)
+    if are_half and all(map(str.isdigit, cells)):
         columns = ({str(cell) for cell in table.iloc[:, k]} for k in range(table.shape[1]))
-        n_elsewhere = max((_presence(column, axes)[0] for column in columns), default=0)
+        n_elsewhere = max((_count_present_names(column, axes)[0] for column in columns), default=0)
         return n_elsewhere < n_present or (n_elsewhere == n_present and bool(table.index.name))
-    return enough
+    return are_half
 
 
-def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
+def _count_present_names(cells: set[str], axes: Axes) -> tuple[int, bool]:
     """Count cells that are names of the better axis; tell whether they are half of either side."""
     n_shared = [len(cells & set(axis)) for axis in axes]
     are_half = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(n_shared, axes, strict=True))
@@ -247,15 +249,15 @@ def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
         words += [name_of_sample(word) for word in cell.split() if "." in word]
         # A path of any other file: runs/S01.fastq.gz.
         words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
-        found_names = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
-        if len(found_names) == 1:
-            names[row] = next(iter(found_names))
+        names_in_cell = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
+        if len(names_in_cell) == 1:
+            names[row] = next(iter(names_in_cell))
     return names
 
 
 def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return row -> the one name of the matrix that begins with the cell and a separator."""
-    continued = _continuations(cells, axis)
+    continued = _names_by_beginning(cells, axis)
     return {
         row: next(iter(continued[cell]))
         for row, cell in enumerate(cells)
@@ -263,7 +265,7 @@ def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[i
     }
 
 
-def _continuations(cells: Sequence[str], axis: Iterable[str]) -> dict[str, set[str]]:
+def _names_by_beginning(cells: Sequence[str], axis: Iterable[str]) -> dict[str, set[str]]:
     """Return cell -> names of the matrix that begin with the cell and a separator."""
     beginnings = frozenset(filter(None, cells))
     continued: dict[str, set[str]] = {}
@@ -352,7 +354,7 @@ def _matching_columns(
             yield match
 
 
-def _best_column(
+def _choose_column(
     matches: list[NameColumn], sample_file: str, problems: list[Problem]
 ) -> NameColumn | None:
     """Return the column with most names; None, with an error, if two are equally good."""
@@ -426,10 +428,10 @@ def _index_by_match(
 def _describe_ambiguous_cell(cells: Sequence[str], axes: Axes) -> str:
     """Return which names of the matrix begin with one of the cells, if several do; '' if none."""
     for axis in axes:
-        for cell, names in _continuations(cells, axis).items():
+        for cell, names in _names_by_beginning(cells, axis).items():
             if len(names) > 1:
-                both = listing(sorted(names))
-                return f"; '{cell}' is the beginning of {both}: write the sample's name"
+                names_text = listing(sorted(names))
+                return f"; '{cell}' is the beginning of {names_text}: write the sample's name"
     return ""
 
 

@@ -25,7 +25,7 @@ MAX_CHANCE = 0.05
 DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by rounding
 
 
-def clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
+def find_clinical_columns(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
     """Yield columns of fewer decimals than the genes have, with the name of an age or a time."""
     if not any(map(is_clinical, matrix.columns)):
         return

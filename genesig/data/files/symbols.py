@@ -229,7 +229,7 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
         cells = split_row(line, delimiter, path)
         header = Header(tuple(re.sub(r"\W|_", "", cell).lower() for cell in cells), delimiter)
         if header.has_probes_and_symbols():
-            return header, _section_rows(lines, delimiter, path)
+            return header, _read_section_rows(lines, delimiter, path)
     raise input_error(
         path,
         "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and one of symbols "
@@ -238,7 +238,7 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
     )
 
 
-def _section_rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
+def _read_section_rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
     """Yield the rows of a table up to its end: the end of the file, or the next section."""
     for line in lines:
         if line.startswith(("[", "!", "^")):
@@ -308,13 +308,13 @@ def write_symbols(
             f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, RefSeq, Entrez or "
             "Affymetrix; nothing was looked up",
         )
-    earlier = _earlier_symbols(output)
+    earlier_entries = _earlier_symbols(output)
     new_ids = {
         gene: field_and_id
         for gene, field_and_id in fields_of_id.items()
-        if not earlier.get(gene, {}).get("symbol")
+        if not earlier_entries.get(gene, {}).get("symbol")
     }
-    table = earlier | _ask_mygene(new_ids, species)
+    table = earlier_entries | _ask_mygene(new_ids, species)
     save_table(output, _gene_table(table))
     n_found = sum(bool(table[gene]["symbol"]) for gene in fields_of_id)
     return f"{n_found} of {len(genes)} genes have a symbol; {len(new_ids)} were looked up"

@@ -119,7 +119,7 @@ class Opening:
     delimiter: str
 
 
-def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
+def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
     """Return header and first rows of a table; of a possible long table all of `MAX_LINES`."""
     delimiters = delimiters_of(suffix)
     blank = " " + delimiters
@@ -129,12 +129,14 @@ def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
     _, header_line = next(lines, (1, ""))
     delimiter = max(delimiters, key=header_line.count)
     header = [cell.strip() for cell in split_row(header_line, delimiter, file_name)]
-    cells = ([cell.strip() for cell in split_row(line, delimiter, file_name)] for _, line in lines)
-    full_rows = (row for row in cells if len(row) == len(header))
+    split_rows = (
+        [cell.strip() for cell in split_row(line, delimiter, file_name)] for _, line in lines
+    )
+    full_rows = (row for row in split_rows if len(row) == len(header))
     rows = list(islice(full_rows, MIN_LINES))
     # A matrix of many samples needs no second look, and may have long lines.
-    numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
-    if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MAX_VALUE_COLUMNS:
+    n_numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
+    if len(header) <= MAX_LONG_COLUMNS and n_numeric <= 2 * MAX_VALUE_COLUMNS:
         rows += full_rows
     return Opening(header, rows, delimiter)
 
@@ -180,7 +182,7 @@ def _has_only_words(row: Sequence[str]) -> bool:
     return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
 
 
-def with_header(content: bytes, opening: Opening, file_name: str) -> bytes:
+def add_header(content: bytes, opening: Opening, file_name: str) -> bytes:
     """Return a file of one sample below a header; the sample is named after the file."""
     names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
     if len(opening.header) == N_WITH_SYMBOLS and _has_symbols(opening):
@@ -202,7 +204,7 @@ def name_of_sample(file_name: str) -> str:
     return COUNTER_SUFFIX.sub("", name) or name
 
 
-def files_in_subfolders(folder: Path) -> list[Path]:
+def find_counter_files(folder: Path) -> list[Path]:
     """Return the files of counters in the subfolders of a folder, one subfolder for each sample."""
     subfolders = sorted(path for path in folder.iterdir() if path.is_dir())
     files_of_counters: list[Path] = []
@@ -215,7 +217,7 @@ def files_in_subfolders(folder: Path) -> list[Path]:
     return files_of_counters
 
 
-def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
+def select_count_column(matrix: Matrix, file_name: str) -> Matrix:
     """Return the column of counts of a file of one sample; any other matrix as it is."""
     plain_names = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
     for count_column, other_columns in COUNT_COLUMNS:
@@ -250,13 +252,13 @@ def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     raise InvalidInput([Problem(file_name, message, code="transcripts")])
 
 
-def refuse_long(opening: Opening, file_name: str) -> None:
+def refuse_long_table(opening: Opening, file_name: str) -> None:
     """Refuse a long table, with one row for each sample and gene.
 
     Raises InvalidInput: with the columns of the samples, the genes and the values, and how to
         spread them.
     """
-    columns = long_columns(opening)
+    columns = find_long_table_columns(opening)
     if columns is None:
         return
     sample, gene, value = columns
@@ -269,7 +271,7 @@ def refuse_long(opening: Opening, file_name: str) -> None:
     raise InvalidInput([Problem(file_name, message, code="long_table")])
 
 
-def long_columns(opening: Opening) -> tuple[str, str, str] | None:
+def find_long_table_columns(opening: Opening) -> tuple[str, str, str] | None:
     """Return the columns of samples, genes and values of a long table; None for any other table.
 
     Sample and gene together identify a row, or a few replicates, and neither does alone; few other
@@ -279,59 +281,65 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     rows = opening.rows
     if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < MIN_LINES:
         return None
-    numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
+    numeric_columns = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
     # Samples may be numbered; measured values have decimals.
-    words = [
+    word_columns = [
         k
         for k in range(len(header))
-        if k not in numeric
+        if k not in numeric_columns
         or (SAMPLE_HEADER.fullmatch(header[k]) and all(row[k].isdigit() for row in rows))
     ]
-    values = [k for k in numeric if k not in words and not _counts_rows([row[k] for row in rows])]
-    if not values or len(values) > MAX_VALUE_COLUMNS:
-        return None
-    levels = {k: len({row[k] for row in rows}) for k in words}
-    repeated = [k for k in words if levels[k] <= len(rows) / 2]
-    candidates = [
-        (sample_column, gene_column)
-        for sample_column, gene_column in product(repeated, words)
-        if sample_column != gene_column
-        and 1 < levels[gene_column] < len(rows)
-        and _is_key(opening, sample_column, gene_column)
+    value_columns = [
+        k
+        for k in numeric_columns
+        if k not in word_columns and not _are_consecutive([row[k] for row in rows])
     ]
-    if not candidates:
+    if not value_columns or len(value_columns) > MAX_VALUE_COLUMNS:
         return None
-    sample, gene = max(candidates, key=lambda pair: _likelihood(header, pair))
-    value = max(values, key=lambda k: (VALUE_HEADER.fullmatch(header[k]) is not None, -k))
-    return header[sample], header[gene], header[value]
+    n_values_of_column = {k: len({row[k] for row in rows}) for k in word_columns}
+    repeating_columns = [k for k in word_columns if n_values_of_column[k] <= len(rows) / 2]
+    column_pairs = [
+        (sample_column, gene_column)
+        for sample_column, gene_column in product(repeating_columns, word_columns)
+        if sample_column != gene_column
+        and 1 < n_values_of_column[gene_column] < len(rows)
+        and _identify_rows(opening, sample_column, gene_column)
+    ]
+    if not column_pairs:
+        return None
+    sample, gene = max(column_pairs, key=lambda pair: _header_match(header, pair))
+    value_column = max(
+        value_columns, key=lambda k: (VALUE_HEADER.fullmatch(header[k]) is not None, -k)
+    )
+    return header[sample], header[gene], header[value_column]
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     """Tell whether nearly all cells that are not missing are numbers."""
-    answers = [cell for cell in cells if not is_missing(cell)]
-    n_numbers = sum(is_number(cell.replace(",", ".")) for cell in answers)
-    return bool(answers) and n_numbers >= NUMERIC_SHARE * len(answers)
+    filled_cells = [cell for cell in cells if not is_missing(cell)]
+    n_numbers = sum(is_number(cell.replace(",", ".")) for cell in filled_cells)
+    return bool(filled_cells) and n_numbers >= NUMERIC_SHARE * len(filled_cells)
 
 
-def _counts_rows(cells: Sequence[str]) -> bool:
+def _are_consecutive(cells: Sequence[str]) -> bool:
     """Tell whether cells are whole numbers that rise by one."""
     if not all(cell.isdigit() for cell in cells):
         return False
     return bool((np.diff([int(cell) for cell in cells]) == 1).all())
 
 
-def _is_key(opening: Opening, sample_column: int, gene_column: int) -> bool:
+def _identify_rows(opening: Opening, sample_column: int, gene_column: int) -> bool:
     """Tell whether two columns together identify nearly every row (95%).
 
     If they are called as samples and genes are, they may identify a few replicates each.
     """
     pairs = Counter((row[sample_column], row[gene_column]) for row in opening.rows)
-    is_sample, is_gene, *_ = _likelihood(opening.header, (sample_column, gene_column))
+    is_sample, is_gene, *_ = _header_match(opening.header, (sample_column, gene_column))
     n_replicates = min(max(pairs.values()), MAX_REPLICATES) if is_sample and is_gene else 1
     return len(pairs) * n_replicates >= 0.95 * len(opening.rows)
 
 
-def _likelihood(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
+def _header_match(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
     """Return a sort key of a pair of columns: how much their headers look like sample and gene."""
     sample, gene = pair
     is_sample = SAMPLE_HEADER.fullmatch(header[sample]) is not None

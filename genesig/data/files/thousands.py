@@ -35,25 +35,27 @@ def without_commas(matrix: Matrix) -> Matrix:
     They are if all numbers without a comma are below 1000 and many, some near it, and the others
     begin just above. Else '1,365' may be 1.365, and the matrix is returned as it is.
     """
-    commas = {place: text.strip() for place, text in matrix.texts.items() if "," in text}
-    commas = {place: text for place, text in commas.items() if text[:1] in "+-0123456789"}
-    if not commas or not all(map(NUMBER_WITH_COMMAS.fullmatch, commas.values())):
+    text_of_place = {place: text.strip() for place, text in matrix.texts.items() if "," in text}
+    text_of_place = {
+        place: text for place, text in text_of_place.items() if text[:1] in "+-0123456789"
+    }
+    if not text_of_place or not all(map(NUMBER_WITH_COMMAS.fullmatch, text_of_place.values())):
         return matrix
-    numbers = {place: float(text.replace(",", "")) for place, text in commas.items()}
+    number_of_place = {place: float(text.replace(",", "")) for place, text in text_of_place.items()}
     plain_numbers = np.unique(np.abs(matrix.cells[np.isfinite(matrix.cells)]))
     if (
         len(plain_numbers) < MIN_DIFFERENT_NUMBERS
         or not MIN_LARGEST_WHOLE <= plain_numbers[-1] < 1000
-        or min(map(abs, numbers.values())) >= 1000 * MAX_SMALLEST_FRACTION
+        or min(map(abs, number_of_place.values())) >= 1000 * MAX_SMALLEST_FRACTION
     ):
         return matrix
     cells = matrix.cells.copy()
-    for (row, column), number in numbers.items():
+    for (row, column), number in number_of_place.items():
         cells[(column, row) if matrix.transposed else (row, column)] = number
-    texts = {place: text for place, text in matrix.texts.items() if place not in numbers}
-    example = next(iter(commas.values()))
+    texts = {place: text for place, text in matrix.texts.items() if place not in number_of_place}
+    example = next(iter(text_of_place.values()))
     doubt = (
-        f"commas are taken for those of thousands in {counted(len(commas), 'cell')}: '{example}' "
+        f"commas are taken for those of thousands in {counted(len(text_of_place), 'cell')}: '{example}' "
         f"is read as {example.replace(',', '')}"
     )
     return replace(matrix, cells=cells, texts=texts).with_doubt(doubt)
@@ -76,17 +78,21 @@ def check_points(matrix: Matrix, file_name: str) -> None:
     whole_numbers = set[float]()
     smallest_fraction = np.inf
     for start in range(0, len(cells), ROWS_PER_BLOCK):
-        x = np.abs(cells[start : start + ROWS_PER_BLOCK])
-        x = x[np.isfinite(x)]
-        fractions = x[x % 1 > 0]
+        magnitudes = np.abs(cells[start : start + ROWS_PER_BLOCK])
+        magnitudes = magnitudes[np.isfinite(magnitudes)]
+        fractions = magnitudes[magnitudes % 1 > 0]
         thousands = np.rint(1000 * fractions)
-        if (x >= 1000).any() or (fractions < 1).any() or (thousands / 1000 != fractions).any():
+        if (
+            (magnitudes >= 1000).any()
+            or (fractions < 1).any()
+            or (thousands / 1000 != fractions).any()
+        ):
             return
-        n_numbers += len(x)
-        n_whole += len(x) - len(fractions)
+        n_numbers += len(magnitudes)
+        n_whole += len(magnitudes) - len(fractions)
         n_third_digits += int((thousands % 10 > 0).sum())
         smallest_fraction = min(smallest_fraction, fractions.min(initial=np.inf))
-        whole_numbers |= {*np.unique(x[x % 1 == 0]).tolist()}
+        whole_numbers |= {*np.unique(magnitudes[magnitudes % 1 == 0]).tolist()}
         example = example or float(fractions.max(initial=0.0))
     is_varied = (
         len(whole_numbers) >= MIN_DIFFERENT_NUMBERS

@@ -24,7 +24,7 @@ from genesig.data.files.columns import (
     class_columns,
     event_by_name,
     event_word,
-    lacking_times,
+    find_lacking_times,
     rank_sum_of_times,
     time_event_pairs,
 )
@@ -318,7 +318,7 @@ def check_blank_times(
         str(cell).strip() for cell in table[event] if not is_missing(str(cell))
     )
     counted_word = event_setting or event_word(n_samples_of_word, event) or "1"
-    outcome_without_times = lacking_times(table, time, event, counted_word)
+    outcome_without_times = find_lacking_times(table, time, event, counted_word)
     if outcome_without_times is None:
         return
     outcome_text = "with the event" if outcome_without_times.with_event else "without the event"

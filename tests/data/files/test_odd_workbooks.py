@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from genesig.cli import main
-from genesig.data.files.formats.excel import _corners
+from genesig.data.files.formats.excel import _parse_range
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -158,4 +158,4 @@ def test_sample_names_that_became_dates_are_named(validate: Validate) -> None:
 def test_reference_of_merged_cells_gives_rows_and_columns(
     reference: str, corners: tuple[int, int, int, int] | None
 ) -> None:
-    assert _corners(reference) == corners
+    assert _parse_range(reference) == corners

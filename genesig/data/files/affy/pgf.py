@@ -72,7 +72,7 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
             )
             raise input_error(table.file_name, f"{message}; take the library files of one chip")
     names, clusters_of_set = _read_clusters(clusters)
-    sets, ids, n_controls = _perfect_matches(probes, clusters_of_set, clusters.file_name)
+    sets, ids, n_controls = _read_perfect_matches(probes, clusters_of_set, clusters.file_name)
     shape, cells = _read_cells(places, ids, probes.file_name)
     size = shape[0] * shape[1]
     # A probe in two probe sets of a cluster is one measurement.
@@ -133,7 +133,7 @@ def _read_clusters(table: _Table) -> tuple[list[str], dict[int, tuple[int, list[
     return list(numbers), clusters_of_set
 
 
-def _perfect_matches(
+def _read_perfect_matches(
     table: _Table, clusters_of_set: Mapping[int, tuple[int, list[int]]], mps_file: str
 ) -> tuple[Array, Array, int]:
     """Return cluster and id of each perfect match, and the number of sets that are not main.

@@ -50,9 +50,9 @@ class Sheet:
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Return the sheet of numbers that is meant, as a matrix."""
-    sheets = _sheets(content, file_name)
+    sheets = _read_sheets(content, file_name)
     matrices = [title for title in _visible_sheets(sheets) if _is_matrix(sheets[title].rows)]
-    name, doubt = _only_sheet(sheets, part, matrices)
+    name, doubt = _choose_fitting_sheet(sheets, part, matrices)
     sheet = _with_merged_cells_filled(sheets[_choose_sheet(sheets, name, file_name)], file_name)
     sheet_matrix = TABLES[TEXT_SUFFIX].matrix(sheet.text.encode(), file_name, None)
     return sheet_matrix.with_doubt("; ".join(filter(None, [doubt, *_sheet_doubts(sheet)])))
@@ -60,9 +60,9 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
 
 def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return a sheet as the sample table; if `part` is the matrix of two sheets, the other one."""
-    sheets = _sheets(content, file_name)
+    sheets = _read_sheets(content, file_name)
     tables = [title for title in _visible_sheets(sheets) if _is_sample_table(sheets[title].rows)]
-    name, doubt = _only_sheet(sheets, part, tables)
+    name, doubt = _choose_fitting_sheet(sheets, part, tables)
     name = _choose_sheet(sheets, name, file_name)
     # `part` names the matrix, which is the largest sheet.
     largest = max(sheets, key=lambda title: _n_filled_cells(sheets[title].rows))
@@ -78,7 +78,7 @@ def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
     return [title for title, sheet in sheets.items() if not sheet.marks.hidden_sheet]
 
 
-def _only_sheet(
+def _choose_fitting_sheet(
     sheets: dict[str, Sheet], part: str | None, fitting_titles: list[str]
 ) -> tuple[str | None, str]:
     """Return the sheet to be read, if only one fits, and a sentence that says so."""
@@ -95,7 +95,7 @@ def _is_sample_table(rows: Rows) -> bool:
 
 def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     """Return a sheet as the gene table."""
-    sheets = _sheets(content, file_name)
+    sheets = _read_sheets(content, file_name)
     return _sheet_table(sheets[_choose_sheet(sheets, part, file_name)], file_name)
 
 
@@ -163,7 +163,7 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
         yield f"{counted(len(hidden_columns), 'column')} hidden in the workbook, read as all others"
 
 
-def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
+def _read_sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
     """Return title -> sheet of the sheets that have a filled cell, or a formula without a result.
 
     Raises InvalidInput: no workbook of .xlsx, no openpyxl, too large, or damaged.
@@ -290,43 +290,43 @@ def marks_of_sheets(content: bytes) -> dict[str, Marks]:
     with ZipFile(BytesIO(content)) as archive:
         target_of_id = {
             relation["Id"]: relation["Target"]
-            for relation in _attributes(archive, RELATIONS, "Relationship")
+            for relation in _iterate_attributes(archive, RELATIONS, "Relationship")
         }
-        sheets = list(_attributes(archive, WORKBOOK, "sheet"))
+        sheets = list(_iterate_attributes(archive, WORKBOOK, "sheet"))
         paths = set(archive.namelist())
         marks_by_title: dict[str, Marks] = {}
         for sheet in sheets:
             target = target_of_id.get(sheet.get("id", ""), "")
             path = target.lstrip("/") if target.startswith("/") else normpath(join("xl", target))
-            marks = _marks(archive, path) if path in paths else Marks()
+            marks = _read_marks(archive, path) if path in paths else Marks()
             marks.hidden_sheet = sheet.get("state", "visible") != "visible"
             marks_by_title[sheet.get("name", "")] = marks
         return marks_by_title
 
 
-def _attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[str, str]]:
+def _iterate_attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[str, str]]:
     """Yield the attributes of each element of a name, without their namespaces."""
-    for element in _elements(archive, path):
-        if _name(element.tag) == tag:
-            yield {_name(key): value for key, value in element.attrib.items()}
+    for element in _iterate_elements(archive, path):
+        if _local_name(element.tag) == tag:
+            yield {_local_name(key): value for key, value in element.attrib.items()}
 
 
-def _elements(archive: ZipFile, path: str) -> Iterator[Element]:
+def _iterate_elements(archive: ZipFile, path: str) -> Iterator[Element]:
     """Yield the elements of a part of the workbook as they end, and free those that are done."""
     from xml.etree.ElementTree import iterparse
 
     for _, element in iterparse(BytesIO(archive.read(path))):
         yield element
-        if _name(element.tag) not in ("f", "v", "is", "t", "r"):
+        if _local_name(element.tag) not in ("f", "v", "is", "t", "r"):
             element.clear()
 
 
-def _marks(archive: ZipFile, path: str) -> Marks:
+def _read_marks(archive: ZipFile, path: str) -> Marks:
     """Return the marks of one sheet, whose XML is at `path` in the archive."""
     marks = Marks()
     row = -1
-    for element in _elements(archive, path):
-        tag = _name(element.tag)
+    for element in _iterate_elements(archive, path):
+        tag = _local_name(element.tag)
         if tag == "c":
             _note_formula(element, marks)
         elif tag == "row":
@@ -337,7 +337,7 @@ def _marks(archive: ZipFile, path: str) -> Marks:
             first_column = int(element.get("min", 1))
             last_column = min(int(element.get("max", 1)), first_column + MAX_SHEET_COLUMNS)
             marks.hidden_columns += range(first_column - 1, last_column)
-        elif tag == "mergeCell" and (corners := _corners(element.get("ref", ""))):
+        elif tag == "mergeCell" and (corners := _parse_range(element.get("ref", ""))):
             marks.merged.append(corners)
     return marks
 
@@ -347,23 +347,23 @@ MAX_SHEET_COLUMNS = 16_384  # columns of a sheet
 
 def _note_formula(cell: Element, marks: Marks) -> None:
     """Add a formula without a stored result to the marks; an empty text is a result."""
-    children = {_name(child.tag): child for child in cell}
+    children = {_local_name(child.tag): child for child in cell}
     value = children.get("v")
     if "f" in children and (value is None or not value.text) and cell.get("t") != "str":
         marks.formulas.append(cell.get("r", "?"))
 
 
-def _corners(reference: str) -> tuple[int, int, int, int] | None:
+def _parse_range(reference: str) -> tuple[int, int, int, int] | None:
     """Return first row and column, last row and column of ``B2:B5``; None if it is no range."""
     cells = [CELL_REFERENCE.fullmatch(part.replace("$", "")) for part in reference.split(":")]
     if len(cells) != 2 or cells[0] is None or cells[1] is None:
         return None
     start = cells[0]
     end = cells[1]
-    return int(start[2]) - 1, _column(start[1]), int(end[2]) - 1, _column(end[1])
+    return int(start[2]) - 1, _column_number(start[1]), int(end[2]) - 1, _column_number(end[1])
 
 
-def _column(letters: str) -> int:
+def _column_number(letters: str) -> int:
     """Return the number of a column from its letters, 0 for A."""
     number = 0
     for letter in letters:
@@ -371,6 +371,6 @@ def _column(letters: str) -> int:
     return number - 1
 
 
-def _name(tag: str) -> str:
+def _local_name(tag: str) -> str:
     """Return a name without its namespace."""
     return tag.rpartition("}")[2]

@@ -31,27 +31,27 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
     Raises InvalidInput: an unknown version, or a size that is not the one on the second line.
     """
-    parts = _split_parts(text, file_name)
-    start = parts.n_gene_descriptions + 1
-    rows = [[row[0], *row[start:]] for row in [parts.header, *parts.rows]]
+    gct_lines = _split_text(text, file_name)
+    start = gct_lines.n_gene_descriptions + 1
+    rows = [[row[0], *row[start:]] for row in [gct_lines.header, *gct_lines.rows]]
     joined = "\n".join("\t".join(row) for row in rows)
-    return parse_matrix(joined, ".tsv", file_name, first_line=parts.first_line - 1)
+    return parse_matrix(joined, ".tsv", file_name, first_line=gct_lines.first_line - 1)
 
 
 def samples(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the rows of a GCT 1.3 that describe samples, as the sample table."""
     import pandas as pd
 
-    parts = _split_parts(text, file_name)
-    if not parts.sample_descriptions:
+    gct_lines = _split_text(text, file_name)
+    if not gct_lines.sample_descriptions:
         raise input_error(
             file_name,
             "says nothing of its samples (only GCT 1.3 can); name a sample table or a CLS file as "
             "'samples'",
         )
-    start = parts.n_gene_descriptions + 1
-    columns = {row[0]: row[start:] for row in parts.sample_descriptions}
-    index = pd.Index(parts.header[start:], name="sample", dtype=object)
+    start = gct_lines.n_gene_descriptions + 1
+    columns = {row[0]: row[start:] for row in gct_lines.sample_descriptions}
+    index = pd.Index(gct_lines.header[start:], name="sample", dtype=object)
     return TextTable(
         pd.DataFrame(columns, index=index, dtype=object), lines=[HEADER_LINE] * len(index)
     )
@@ -61,15 +61,15 @@ def genes(text: str, file_name: str, part: str | None) -> TextTable:
     """Return the columns that describe genes, such as Description, as the gene table."""
     import pandas as pd
 
-    parts = _split_parts(text, file_name)
-    stop = parts.n_gene_descriptions + 1
-    index = pd.Index([row[0] for row in parts.rows], name=parts.header[0], dtype=object)
-    cells = [row[1:stop] for row in parts.rows]
-    columns = parts.header[1:stop]
+    gct_lines = _split_text(text, file_name)
+    stop = gct_lines.n_gene_descriptions + 1
+    index = pd.Index([row[0] for row in gct_lines.rows], name=gct_lines.header[0], dtype=object)
+    cells = [row[1:stop] for row in gct_lines.rows]
+    columns = gct_lines.header[1:stop]
     return TextTable(pd.DataFrame(cells, index=index, columns=columns, dtype=object))
 
 
-def _split_parts(text: str, file_name: str) -> _GctLines:
+def _split_text(text: str, file_name: str) -> _GctLines:
     """Return the header, sample descriptions and genes of a GCT file whose size is correct."""
     lines = text.rstrip("\n").split("\n")
     version = lines[0].strip()

@@ -33,7 +33,7 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
     columns: dict[tuple[bool, str], dict[str, list[str]]] = {}
     for name, tags in samples.items():
         for tag, value in tags:
-            key, text = _characteristic(tag, value)
+            key, text = _split_characteristic(tag, value)
             if text:
                 is_characteristic = key != tag
                 columns.setdefault((is_characteristic, key), {}).setdefault(name, []).append(text)
@@ -75,7 +75,7 @@ def _letters(key: str) -> str:
     return re.sub(r"[\W_]+", "", as_read(key))
 
 
-def _characteristic(tag: str, value: str) -> tuple[str, str]:
+def _split_characteristic(tag: str, value: str) -> tuple[str, str]:
     """Return column and text of a tag: ('disease state', 'normal'), or (tag, value)."""
     if not tag.startswith("characteristics"):
         return tag, value
@@ -105,7 +105,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
         platforms.
     """
     lines = text.split("\n")
-    begin, end = _table_lines(lines, file_name)
+    begin, end = _find_table(lines, file_name)
     platforms = sorted(
         {cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id") for cell in cells}
     )
@@ -138,7 +138,7 @@ def samples(text: str, file_name: str, part: str | None) -> TextTable:
         )
     tags: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
     for number, line in enumerate(lines, 1):
-        tag, cells = _split(line)
+        tag, cells = _split_line(line)
         if not tag.startswith("!sample_") or tag == "!sample_geo_accession":
             continue
         if len(cells) != len(names):
@@ -153,7 +153,7 @@ def samples(text: str, file_name: str, part: str | None) -> TextTable:
     return sample_table(tags, name_lines[0][0])
 
 
-def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
+def _find_table(lines: list[str], file_name: str) -> tuple[int, int]:
     """Return the positions of the lines that begin and end the table."""
     begins = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_BEGIN]
     ends = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_END]
@@ -202,10 +202,10 @@ def tagged_cells(lines: Sequence[str], tag: str) -> Iterator[tuple[int, list[str
     """Yield number and values of each line whose tag begins with `tag` (lower case)."""
     for number, line in enumerate(lines, 1):
         if line.lower().startswith(tag):
-            yield number, _split(line)[1]
+            yield number, _split_line(line)[1]
 
 
-def _split(line: str) -> tuple[str, list[str]]:
+def _split_line(line: str) -> tuple[str, list[str]]:
     """Return the tag of a line, in lower case, and its values without quotes."""
     tag, *cells = line.rstrip("\n").split("\t")
     return tag.lower(), [_unquoted(cell.strip()) for cell in cells]

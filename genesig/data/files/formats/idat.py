@@ -141,7 +141,7 @@ def read_idat_folder(
     manifest = _find_manifest(folder, load, len(pairs))
     cells = np.empty((len(manifest.names), len(pairs)))
     for column, (green, red) in enumerate(pairs.values()):
-        signals = _signals(green, red, load, manifest.numbers)
+        signals = _read_signals(green, red, load, manifest.numbers)
         cells[:, column] = METHYLATION_VALUES[value_name](*signals)
     is_complete: Array = ~np.isnan(cells.sum(axis=1))
     if 2 * is_complete.sum() < len(is_complete):
@@ -200,7 +200,7 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
     return pairs
 
 
-def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Array, Array]:
+def _read_signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Array, Array]:
     """Return methylated and unmethylated signal of each probe; NaN if an array lacks an address."""
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):

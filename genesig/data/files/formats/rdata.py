@@ -128,7 +128,7 @@ def _remove_unread_slots(root: Any) -> None:
         node = pending.pop()
         kind = node.info.type.name
         if kind == "S4":
-            slots = list(_slots(node))
+            slots = list(_iterate_slots(node))
             names = {name for name, _ in slots}
             is_summarized_experiment = {"assays", "colData"} <= names
             kept_cells = [
@@ -146,7 +146,7 @@ def _remove_unread_slots(root: Any) -> None:
             pending += node.value
 
 
-def _slots(node: Any) -> Iterator[tuple[str, Any]]:
+def _iterate_slots(node: Any) -> Iterator[tuple[str, Any]]:
     """Yield the name and the cell of each attribute; a cell's value is (attribute, next cell)."""
     cell = node.attributes
     while cell is not None and cell.info.type.name == "LIST":
@@ -234,7 +234,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_col_data(value, file_name)
-    table = _table_beside(value, other_objects) if hasattr(value, "shape") else None
+    table = _find_table_beside(value, other_objects) if hasattr(value, "shape") else None
     if table is None and _is_data_frame(value) and _is_matrix(value) and _text_columns(value):
         table = value[_text_columns(value)]
     return _table_of_set(value if table is None else table, "phenoData", "sample", file_name)
@@ -245,7 +245,7 @@ def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_row_data(value, file_name)
-    table = _table_beside(value, other_objects, "genes") if hasattr(value, "shape") else None
+    table = _find_table_beside(value, other_objects, "genes") if hasattr(value, "shape") else None
     return _table_of_set(value if table is None else table, "featureData", "gene", file_name)
 
 
@@ -316,7 +316,7 @@ def _is_matrix(value: Any) -> bool:
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
 
 
-def _table_beside(
+def _find_table_beside(
     value: Any, other_objects: Mapping[str, Any], axis: Literal["samples", "genes"] = "samples"
 ) -> pd.DataFrame | None:
     """Return the table or vectors beside a matrix with an entry for each sample, or for each gene.
@@ -420,20 +420,20 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
 
     Other columns of words stay as text, unless the data.frame has samples with their classes.
     """
-    words = _text_columns(frame)
-    ids = _column_of_ids(frame, words)
-    if not words or (ids is None and _is_matrix(frame)):
-        cells = frame.drop(columns=words)
+    word_columns = _text_columns(frame)
+    ids = _column_of_ids(frame, word_columns)
+    if not word_columns or (ids is None and _is_matrix(frame)):
+        cells = frame.drop(columns=word_columns)
         return number_matrix(frame.index, cells.columns, _frame_numbers(cells))
-    if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
+    if 2 * len(word_columns) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise input_error(
             file_name,
-            f"column {listing(map(str, words))} of the data.frame is not numeric; name the rows "
+            f"column {listing(map(str, word_columns))} of the data.frame is not numeric; name the rows "
             "by the genes, and keep numbers beside them",
         )
     rows = frame.index if ids is None else frame[ids]
     columns = frame if ids is None else frame.drop(columns=[ids])
-    text_columns = {name for name in words if name != ids}
+    text_columns = {name for name in word_columns if name != ids}
     numbers = columns.assign(**{name: np.nan for name in text_columns}) if text_columns else columns
     matrix_of_numbers = number_matrix(rows, columns.columns, _frame_numbers(numbers))
     texts = {

@@ -6,20 +6,20 @@ from genesig.data.files.delimited import (
     DELIMITERS,
     Matrix,
     TextTable,
-    ending_by_content,
+    choose_ending,
     parse_matrix,
     parse_table,
 )
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import check_text
-from genesig.data.files.headers import numbers_alone
-from genesig.data.files.layouts import named_by_words, without_annotation
+from genesig.data.files.headers import select_numbers
+from genesig.data.files.layouts import name_rows_by_words, without_annotation
 from genesig.data.files.table_shape import (
-    counts_of_sample,
+    add_header,
     lacks_header,
-    opening_of,
-    refuse_long,
-    with_header,
+    refuse_long_table,
+    select_count_column,
+    split_opening,
 )
 from genesig.data.files.thousands import check_points, without_commas
 
@@ -29,24 +29,24 @@ def table_format(suffix: str) -> Format:
 
     def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
         text = check_text(content, file_name)
-        ending = ending_by_content(text, suffix, file_name)
-        opening = opening_of(text, ending, file_name)
-        refuse_long(opening, file_name)
+        ending = choose_ending(text, suffix, file_name)
+        opening = split_opening(text, ending, file_name)
+        refuse_long_table(opening, file_name)
         if lacks_header(opening, file_name):
             # The added header counts as line 0, so that the first gene is on line 1 of the file.
             parsed = parse_matrix(
-                with_header(text, opening, file_name), ending, file_name, first_line=0
+                add_header(text, opening, file_name), ending, file_name, first_line=0
             )
         else:
-            parsed = named_by_words(numbers_alone(parse_matrix(text, ending, file_name)))
-        parsed = counts_of_sample(without_annotation(parsed, file_name), file_name)
+            parsed = name_rows_by_words(select_numbers(parse_matrix(text, ending, file_name)))
+        parsed = select_count_column(without_annotation(parsed, file_name), file_name)
         parsed = without_commas(parsed)
         check_points(parsed, file_name)
         return parsed
 
     def table(content: bytes, file_name: str, part: str | None) -> TextTable:
         text = check_text(content, file_name)
-        return parse_table(text, ending_by_content(text, suffix, file_name), file_name)
+        return parse_table(text, choose_ending(text, suffix, file_name), file_name)
 
     # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
     return Format(
