@@ -54,6 +54,7 @@ from genesig.errors import (
     InvalidInput,
     LocatedError,
     Problem,
+    has_errors,
     order_by_level,
     warnings_of,
 )
@@ -90,7 +91,8 @@ class Examination:
 def examine(raw: Config, schema: Config, source: str) -> Examination:
     """Return all problems of a config as it was written, and of the external cohorts it names.
 
-    The study's files are examined even if some settings are faulty.
+    The study's files are examined even if some settings are faulty. `source` is the name of the
+    config in messages.
     """
     config, problems = examine_config(raw, schema, source, _count_classes(raw))
     if not problems:
@@ -130,7 +132,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     """
     config = resolve_config(raw, schema, source, _count_classes(raw))
     problems = order_by_level(check_settings(config, source))
-    if _has_errors(list(problems)):
+    if has_errors(problems):
         raise InvalidInput(problems)
     return config
 
@@ -204,7 +206,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
             index_name = str(obs.index.name)
             column = config["splits"]["column"]
             check_column(column, "splits.column", columns_of_table, index_name, file, problems)
-        if not _has_errors(inputs.problems):
+        if not has_errors(inputs.problems):
             problems += check_design(inputs.sheet, config, file)
             problems += check_kind_of_table(config, inputs.sheet.design.kind, source)
             problems += check_shares(config["probabilities"], inputs.sheet.design, source)
@@ -230,7 +232,7 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
         problems += set_problems
     if not has_faulty_steps:
         problems += _check_values(inputs, config, source)
-    if _has_errors(problems):
+    if has_errors(problems):
         return problems, inputs, None
     size = _rehearse_splits(inputs, config, source, problems)
     if size is not None:
@@ -259,7 +261,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     X = inputs.expression.X
     genes = inputs.expression.genes
     file = config["expression"]
-    sound_sheet = None if _has_errors(inputs.problems) else inputs.sheet
+    sound_sheet = None if has_errors(inputs.problems) else inputs.sheet
     normalise = config["normalise"]
     samples = [] if sound_sheet is None else [str(name) for name in sound_sheet.obs.index]
     step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
@@ -292,7 +294,10 @@ def _check_split_file(path: str) -> Iterator[Problem]:
 def _rehearse_splits(
     inputs: Inputs, config: Config, source: str, problems: list[Problem]
 ) -> Size | None:
-    """Draw the splits and one permutation, so that their errors come before the study runs."""
+    """Return the size of the study with its splits; None after an error, which is appended.
+
+    The splits and one permutation are drawn, so that their errors come before the study runs.
+    """
     from genesig.data.splits.draw import draw_permutation, draw_splits
 
     if inputs.sheet is None or inputs.expression is None:
@@ -328,7 +333,7 @@ def _check_number_of_jobs(n_outer: int, n_batches: int, source: str) -> Iterator
 
 def _summary(inputs: Inputs, config: Config) -> str:
     """Return samples, genes and everything left out as one sentence, '' if there are errors."""
-    if inputs.sheet is None or inputs.expression is None or _has_errors(inputs.problems):
+    if inputs.sheet is None or inputs.expression is None or has_errors(inputs.problems):
         return ""
     design = inputs.sheet.design
     obs = inputs.sheet.obs
@@ -348,8 +353,3 @@ def _summary(inputs: Inputs, config: Config) -> str:
         not_offered_text,
     )
     return "; ".join(part for part in phrases if part)
-
-
-def _has_errors(problems: list[Problem]) -> bool:
-    """Tell whether a problem is an error."""
-    return any(problem.level == "error" for problem in problems)

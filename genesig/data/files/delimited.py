@@ -562,8 +562,8 @@ def _refuse_widths(
     n_usual = widths.count(usual_width)
     if usual_width > max(header_width, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
         message = (
-            f"{counted(header_width, 'field')} where {n_usual} of {counted(len(widths), 'line')} below "
-            f"have {usual_width}; take lines above the names of the columns out"
+            f"{counted(header_width, 'field')} where {n_usual} of {counted(len(widths), 'line')} "
+            f"below have {usual_width}; take lines above the names of the columns out"
         )
         raise input_error(file_name, message, line=header_line)
     further_lines = (

@@ -7,7 +7,7 @@ blank. People write the class above the name of a sample, and a legend below the
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +55,7 @@ def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
         if header and len(listed.intersection(header)) >= min_names:
             return replace(matrix, columns=header)
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
-        header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
+        header = _row_texts(matrix, row, range(len(matrix.columns)))
         if len(listed.intersection(header)) >= min_names:
             return _select_below_row(matrix, row, header)
     return matrix
@@ -82,15 +82,20 @@ def _with_distinct_names(matrix: Matrix) -> Matrix:
     if 2 * len(set(matrix.columns)) > len(matrix.columns):
         return matrix
     for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
-        header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
+        header = _row_texts(matrix, row, range(len(matrix.columns)))
         if all(map(_is_word, header)) and len(set(header)) == len(header):
             return _select_below_row(matrix, row, header)
     return matrix
 
 
-def _cell_text(matrix: Matrix, row: int, column: int) -> str:
-    """Return the text of a cell of a matrix that lies as in its file."""
-    return matrix.text(row, column).strip()
+def _row_texts(matrix: Matrix, row: int, columns: Iterable[int]) -> tuple[str, ...]:
+    """Return the texts of the cells of a row, without blanks around them."""
+    return tuple(matrix.text(row, column).strip() for column in columns)
+
+
+def _column_texts(matrix: Matrix, column: int, rows: Iterable[int]) -> list[str]:
+    """Return the texts of the cells of a column, without blanks around them."""
+    return [matrix.text(row, column).strip() for row in rows]
 
 
 def _is_word(text: str) -> bool:
@@ -102,9 +107,7 @@ def _without_blank_columns(matrix: Matrix) -> Matrix:
     """Return a matrix without blank columns at the right, as spreadsheets leave them."""
     end = len(matrix.columns)
     rows = range(len(matrix.rows))
-    while end > 1 and not (
-        matrix.columns[end - 1] or any(_cell_text(matrix, row, end - 1) for row in rows)
-    ):
+    while end > 1 and not (matrix.columns[end - 1] or any(_column_texts(matrix, end - 1, rows))):
         end -= 1
     return matrix if end == len(matrix.columns) else matrix.subset(rows, range(end))
 
@@ -136,7 +139,7 @@ def _is_blank(matrix: Matrix, row: int) -> bool:
     """Tell whether a row has no number and no text but its name."""
     if np.isfinite(matrix.cells[row]).any():
         return False
-    return not any(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
+    return not any(_row_texts(matrix, row, range(len(matrix.columns))))
 
 
 def _count_left_columns(matrix: Matrix) -> int:
@@ -158,7 +161,7 @@ def _has_labels(matrix: Matrix, column: int) -> bool:
     A label says "sample", or stands above words or ids. A class stands above the numbers of a
     sample, and is repeated or followed by blanks (merged cells).
     """
-    texts = [_cell_text(matrix, row, column) for row in range(len(matrix.rows))]
+    texts = _column_texts(matrix, column, range(len(matrix.rows)))
     label = matrix.columns[column]
     if any(SAMPLE_LABEL.fullmatch(text) for text in (label, *texts[:MAX_HEADER_ROWS])):
         return True
@@ -179,11 +182,7 @@ def _row_below_corner(matrix: Matrix) -> int | None:
     if n_left == 0 or n_left >= len(matrix.columns):
         return None
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
-        left_cells = [
-            matrix.rows[row],
-            *(_cell_text(matrix, row, column) for column in range(n_left)),
-        ]
-        if not all(map(_is_word, left_cells)):
+        if not all(map(_is_word, _left_texts(matrix, row, n_left))):
             continue
         share_here = np.isfinite(matrix.cells[row, n_left:]).mean()
         share_below = np.isfinite(matrix.cells[row + 1, n_left:]).mean()
@@ -200,10 +199,7 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     sample_columns = range(n_left, len(matrix.columns))
     body_rows = range(header_row + 1, len(matrix.rows))
     header_lines = [matrix.columns[n_left:]]
-    header_lines += [
-        tuple(_cell_text(matrix, row, column) for column in sample_columns)
-        for row in range(header_row + 1)
-    ]
+    header_lines += [_row_texts(matrix, row, sample_columns) for row in range(header_row + 1)]
     labels = [
         _line_label(matrix, None, n_left),
         *(_line_label(matrix, row, n_left) for row in range(header_row + 1)),
@@ -213,12 +209,9 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     ]
     labelled_lines = [k for k in usable_lines if SAMPLE_LABEL.fullmatch(labels[k])]
     sample_line = next(iter(labelled_lines or usable_lines), 0)
-    gene_headers = [
-        matrix.rows[header_row],
-        *(_cell_text(matrix, header_row, column) for column in range(n_left)),
-    ]
+    gene_headers = _left_texts(matrix, header_row, n_left)
     columns = [[matrix.rows[row] for row in body_rows]]
-    columns += [[_cell_text(matrix, row, column) for row in body_rows] for column in range(n_left)]
+    columns += [_column_texts(matrix, column, body_rows) for column in range(n_left)]
     id_column = _column_of_ids(columns)
     numbers = matrix.subset(body_rows, sample_columns)
     line = f"{matrix.line_word} {numbers.lines[0]}"
@@ -237,11 +230,16 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     return named_numbers.with_doubt(doubt)
 
 
+def _left_texts(matrix: Matrix, row: int, n_left: int) -> list[str]:
+    """Return the name of a row and its cells left of the numbers."""
+    return [matrix.rows[row], *_row_texts(matrix, row, range(n_left))]
+
+
 def _line_label(matrix: Matrix, row: int | None, n_left: int) -> str:
     """Return the label of a line above the numbers, written at its left; None is the first line."""
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]
-    cells = [matrix.rows[row], *(_cell_text(matrix, row, column) for column in range(n_left))]
+    cells = _left_texts(matrix, row, n_left)
     filled = [cell for cell in cells if cell]
     return filled[-1] if filled and matrix.columns[n_left - 1] else cells[0]
 

@@ -55,8 +55,8 @@ def without_commas(matrix: Matrix) -> Matrix:
     texts = {place: text for place, text in matrix.texts.items() if place not in number_of_place}
     example = next(iter(text_of_place.values()))
     doubt = (
-        f"commas are taken for those of thousands in {counted(len(text_of_place), 'cell')}: '{example}' "
-        f"is read as {example.replace(',', '')}"
+        f"commas are taken for those of thousands in {counted(len(text_of_place), 'cell')}: "
+        f"'{example}' is read as {example.replace(',', '')}"
     )
     return replace(matrix, cells=cells, texts=texts).with_doubt(doubt)
 

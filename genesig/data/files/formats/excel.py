@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
 Rows = list[list[str]]
 TEXT_SUFFIX = ".tsv"
-ZIP_MAGIC = b"PK"
-OLD_MAGIC = bytes.fromhex("d0cf11e0")  # first bytes of workbooks, of today and of before 2007
+ZIP_MAGIC = b"PK"  # first bytes of a workbook of today
+OLD_MAGIC = bytes.fromhex("d0cf11e0")  # first bytes of a workbook of before 2007
 MIN_NUMBER_SHARE = 0.9
 """Share of numbers among the cells of a sheet that is a matrix, and no sample table."""
-
-
 MIN_COLUMNS = 2  # columns of a sample table; a legend may have one
 MIN_ROWS = 3  # rows of a sample table below its header, at least one more than notes have
 
@@ -81,7 +79,10 @@ def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
 def _choose_fitting_sheet(
     sheets: dict[str, Sheet], part: str | None, fitting_titles: list[str]
 ) -> tuple[str | None, str]:
-    """Return the sheet to be read, if only one fits, and a sentence that says so."""
+    """Return the title of the sheet to be read and a sentence that says so ('' if it is `part`).
+
+    Without `part`, the sheet is the only one of `fitting_titles`; None if several or none fits.
+    """
     if part is not None or len(sheets) < 2 or len(fitting_titles) != 1:
         return part, ""
     return fitting_titles[0], f"sheet '{fitting_titles[0]}' is read, of {listing(sheets, 9)}"
@@ -134,22 +135,17 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
     """Yield warnings about a sheet: merged cells that were filled, hidden rows and columns."""
     marks = sheet.marks
     rows = sheet.rows
-    vertical = [
-        merged_range
-        for merged_range in marks.merged
-        if merged_range[2] > merged_range[0] and merged_range[0] < len(rows)
-    ]
-    if vertical:
-        ranges = counted(len(vertical), "merged range")
+    n_vertical = sum(
+        first_row < last_row and first_row < len(rows) for first_row, _, last_row, _ in marks.merged
+    )
+    if n_vertical:
+        ranges = counted(n_vertical, "merged range")
         yield f"{ranges} of cells: each cell got the value of the first"
     hidden_rows = [row for row in marks.hidden_rows if row < len(rows) and any(rows[row])]
     if hidden_rows:
-        lines = (
-            f"line {hidden_rows[0] + 1}"
-            if len(hidden_rows) == 1
-            else f"lines {hidden_rows[0] + 1} to "
-        )
-        lines += "" if len(hidden_rows) == 1 else str(hidden_rows[-1] + 1)
+        lines = f"line {hidden_rows[0] + 1}"
+        if len(hidden_rows) > 1:
+            lines = f"lines {hidden_rows[0] + 1} to {hidden_rows[-1] + 1}"
         yield (
             f"{counted(len(hidden_rows), 'row')} hidden in the workbook ({lines}), read as all "
             "others; delete them there if they are to be left out"
@@ -169,12 +165,9 @@ def _read_sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
     Raises InvalidInput: no workbook of .xlsx, no openpyxl, too large, or damaged.
     """
     if not content.startswith(ZIP_MAGIC):
-        message = "is a workbook of before 2007, or one with a password"
-        message = (
-            message
-            if content.startswith(OLD_MAGIC)
-            else "is no Excel workbook, whatever its ending says"
-        )
+        message = "is no Excel workbook, whatever its ending says"
+        if content.startswith(OLD_MAGIC):
+            message = "is a workbook of before 2007, or one with a password"
         raise input_error(
             file_name, f"{message}; save its sheet as .xlsx, or name a text .tsv or .csv"
         )
@@ -265,9 +258,9 @@ EXCEL = Format(
 )
 
 
-WORKBOOK = "xl/workbook.xml"
-RELATIONS = "xl/_rels/workbook.xml.rels"
-CELL_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+WORKBOOK = "xl/workbook.xml"  # part of the archive that lists the sheets
+RELATIONS = "xl/_rels/workbook.xml.rels"  # part with the path of each sheet, by its id
+CELL_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")  # column and row of a cell, such as B2
 
 
 @dataclass
@@ -312,7 +305,10 @@ def _iterate_attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[
 
 
 def _iterate_elements(archive: ZipFile, path: str) -> Iterator[Element]:
-    """Yield the elements of a part of the workbook as they end, and free those that are done."""
+    """Yield the elements of a part of the workbook as they end, and free those that are done.
+
+    Formula, value and text of a cell (f, v, is, t, r) are kept until the cell itself ends.
+    """
     from xml.etree.ElementTree import iterparse
 
     for _, element in iterparse(BytesIO(archive.read(path))):

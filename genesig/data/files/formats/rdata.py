@@ -428,8 +428,8 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     if 2 * len(word_columns) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise input_error(
             file_name,
-            f"column {listing(map(str, word_columns))} of the data.frame is not numeric; name the rows "
-            "by the genes, and keep numbers beside them",
+            f"column {listing(map(str, word_columns))} of the data.frame is not numeric; name the "
+            "rows by the genes, and keep numbers beside them",
         )
     rows = frame.index if ids is None else frame[ids]
     columns = frame if ids is None else frame.drop(columns=[ids])
