@@ -104,7 +104,7 @@ def read(
 
     source = str(expression)
     matrix = read_matrix(expression, part)
-    file_format = None if Path(expression).is_dir() else format_of(expression)
+    file_format = format_of(expression)
     # A format of either way is a plain table, without a description of samples or genes.
     single_format = None if file_format is None or file_format.either_way else file_format
     sample_table = None

@@ -55,7 +55,9 @@ def test_every_format_is_written_and_comes_back(tmp_path: Path) -> None:
     for name, writer in WRITERS.items():
         content = writer(Numbers())
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        written.add(format_of(tmp_path / name).name)
+        file_format = format_of(tmp_path / name)
+        assert file_format is not None
+        written.add(file_format.name)
     # Arrays are written below; CEL, IDAT, R, MuData and Excel files by the tests of their readers.
     elsewhere = {kind.name for kind in (AGILENT, CEL, IDAT, EXCEL, RDATA, H5MU, *TABLES.values())}
     missing = sorted({kind.name for kind in FORMATS} - written - elsewhere)

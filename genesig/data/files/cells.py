@@ -139,7 +139,10 @@ def end_of_quoted_name(row: str) -> int:
 
 
 def parse_numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
-    """Return a table as float64, and the text of each cell that is no finite number, by place."""
+    """Return a table as float64, and the texts of cells that are no finite number.
+
+    The key of a text is its row and column, from 0.
+    """
     text_columns = np.array(
         [k for k, dtype in enumerate(frame.dtypes) if dtype.kind not in "if"], int
     )

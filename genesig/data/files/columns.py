@@ -32,7 +32,10 @@ PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re
 
 
 def _name_pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern of column names with one of the words; "age" is none in "stage"."""
+    """Return a pattern of column names with one of the words; "stage" does not have "age".
+
+    words: alternatives of a regular expression, such as "age|sex".
+    """
     return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
 
 
@@ -56,8 +59,8 @@ day days week weeks month months year years time hours rank ecog performance gle
 # Columns that REDCap adds to an export: visits, forms, data access groups, ticks of a checkbox.
 REDCAP_NAME = re.compile(r"redcap_\w+|\w+_complete|\w+___\w+", re.IGNORECASE)
 MAX_CODES = 10  # different numbers in a column of codes
-# Words in the names of columns: TIME of times, EVENT of events, ENDS of endpoints (which either may
-# have), OTHER of other columns that may look like these: dates, sample names, covariates.
+# Words in the names of columns, each line behind its role: TIME of times, EVENT of events, ENDS of
+# endpoints (which either may have), OTHER of columns that may look like these: dates, covariates.
 ROLE_WORDS = """
 TIME t time times day days d week weeks month months mo year years yr yrs followup follow up fu
 TIME duration to until survival last since
@@ -416,11 +419,9 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
     if len(yes) == len(no) == 1 and len(counts) == 2:
         if _says_censored(name, rank_sum_z):
             return no[0]
-        return (
-            yes[0]
-            if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
-            else None
-        )
+        words_of_column = set(words_of(name))
+        says_event = EVENT_NAMES & words_of_column and not NEGATION_WORDS & words_of_column
+        return yes[0] if says_event else None
     event_cells = list(filter(_names_event, counts))
     return event_cells[0] if len(counts) == 2 and len(event_cells) == 1 else None
 
@@ -462,15 +463,11 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
         return None
     event_cells = list(filter(_names_event, counts))
     if len(counts) == 2:
-        first_word, second_word = sorted(counts)
-        are_numbers = is_number(first_word) and is_number(second_word)
-        return (
-            event_cells[0]
-            if len(event_cells) == 1
-            else max(counts, key=float)
-            if are_numbers
-            else control_first([first_word, second_word])[1]
-        )
+        if len(event_cells) == 1:
+            return event_cells[0]
+        if all(map(is_number, counts)):
+            return max(counts, key=float)
+        return control_first(sorted(counts))[1]
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"
     return min(counts, key=lambda cell: (cell not in event_cells, counts[cell]))

@@ -340,13 +340,9 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
     cells = [[unmark_formula(cell.strip()) for cell in row] for row in rows]
     if table_lines.delimiter == ";":
         cells = _write_decimal_points(cells)
-    # Spreadsheets leave empty columns at the right-hand side.
-    width = max(
-        n_cells
-        for row in [table_lines.header, *cells]
-        for n_cells, cell in enumerate(row, 1)
-        if cell
-    )
+    # Spreadsheets leave empty columns at the right-hand side: the last filled column is the width.
+    rows_with_header = [table_lines.header, *cells]
+    width = max(column for row in rows_with_header for column, cell in enumerate(row, 1) if cell)
     table = pd.DataFrame(
         [row[1:width] for row in cells], columns=table_lines.header[1:width], dtype=object
     )
@@ -556,7 +552,10 @@ def _refuse_widths(
     file_name: str,
     rows: Iterator[str],
 ) -> None:
-    """Refuse rows of another width than the header, or a header of another width than most rows."""
+    """Refuse rows of another width than the header, or a header of another width than most rows.
+
+    line_numbers, widths: line of the file and number of cells of each row. rows: their texts.
+    """
     wrong_rows = [k for k, width in enumerate(widths) if width != header_width]
     usual_width = Counter(widths).most_common(1)[0][0]
     n_usual = widths.count(usual_width)
@@ -581,7 +580,10 @@ def _refuse_widths(
 
 
 def _find_delimiter(header: str, suffix: str, place: str, *, single_column: bool) -> str:
-    """Return the delimiter of a header; raise an error if the ending promises another one."""
+    """Return the delimiter of a header; raise an error if the ending promises another one.
+
+    place: file and line of the header, for messages.
+    """
     delimiter = max(delimiters_of(suffix), key=header.count)
     promised = DELIMITER_NAMES[delimiters_of(suffix)[0]]
     most_frequent = max(DELIMITER_NAMES, key=header.count)

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 MIN_SAMPLES_PER_CLASS = 7
 """Samples for each of several classes: five outer folds leave enough for five inner folds."""
-Label = str | dict[str, Any]
+Label = str | dict[str, Any]  # `label` of the config: a column, or {time, event} for survival
 Lines = tuple[str, ...]  # sentences for the user, which become comments of config.yaml
 NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
 MAX_WORD_SHARE = 0.1
@@ -130,7 +130,7 @@ def first_look(
         measured, _ = without_absent(file_table, matrix, samples, path, notes)
         table = measured.cells
         matrix = _select_table_samples(table, samples, matrix, path)
-    file_format = format_of_path(path)
+    file_format = format_of(path)
     _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)
     doubt_lines = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
     either_way = file_format is not None and file_format.either_way
@@ -176,12 +176,12 @@ def first_look(
     sample_path = expression if samples is None else _shortest_path(folder, samples)
     note_lines = tuple(f"{note.location}: {note.message}." for note in notes)
     return Start(
-        expression,
-        sample_path,
-        label,
-        "",
-        settings,
-        (*reasons, *note_lines, *name_lines, *label_lines),
+        expression=expression,
+        samples=sample_path,
+        label=label,
+        sheet="",
+        settings=settings,
+        reasons=(*reasons, *note_lines, *name_lines, *label_lines),
     )
 
 
@@ -205,11 +205,6 @@ def _select_table_samples(
     listed = set(names)
     rows = [row for row, name in enumerate(oriented.rows) if name in listed]
     return oriented.subset(rows, range(len(oriented.columns)))
-
-
-def format_of_path(path: str) -> Format | None:
-    """Return the format of a file; None for a folder."""
-    return None if Path(path).is_dir() else format_of(path)
 
 
 def _without_non_genes(
@@ -297,7 +292,7 @@ def _read_columns_about_samples(path: str, part: str | None, matrix: Matrix) -> 
 
 
 def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
-    """Return the section ``normalise`` for a matrix of samples, and the reasons."""
+    """Return the section ``normalise`` for a matrix (samples in rows), and the reasons."""
     if matrix.line_word == "probe":
         return RMA_STEPS, ("Raw intensities of probes: RMA.",)
     X = matrix.cells
@@ -343,7 +338,7 @@ def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
-    """Return the settings for missing cells of a matrix of samples, and the reason.
+    """Return the settings for missing cells of a matrix (samples in rows), and the reason.
 
     There are none if no cell is missing. Zeros that stand apart from all other values are missing,
     unless the matrix `has_counts`.
@@ -398,7 +393,8 @@ def _propose_group(
 ) -> tuple[dict[str, Any], str]:
     """Return the settings that keep the samples of a patient together, and the reason.
 
-    No settings if the times or events of a patient's samples differ.
+    No settings if the times or events of a patient's samples differ. data: the proposed section
+    ``data`` of the config.
     """
     units = counted(len(set(table[patient_column])), "value")
     reason = f"Column '{patient_column}': {units} for {len(table)} samples, as of patients with"
@@ -520,7 +516,10 @@ def _describe_numbers(table: pd.DataFrame, name: str) -> str:
 
 
 def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
-    """Return the lines about batches and usual covariates, with the settings for them."""
+    """Return the lines about batches and usual covariates, with the settings for them.
+
+    table: sample table, index = sample names.
+    """
     names = usual_covariates(table, label_columns(label))
     lines = [
         f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"

@@ -66,11 +66,11 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
             continue
         values = matrix.cells[:, gene_columns]
         is_number = np.asarray(np.isfinite(values))
-        all_blank = np.asarray(~is_number.any(axis=1))
-        medians = np.nanmedian(
-            np.where(is_number | all_blank[:, None], np.where(is_number, values, 0), np.nan), axis=1
-        )
-        single_matrix.cells[:, position] = np.where(all_blank, np.nan, medians)
+        has_number = is_number.any(axis=1)
+        medians = np.full(len(values), np.nan)
+        numbers = np.where(is_number, values, np.nan)[has_number]
+        medians[has_number] = np.nanmedian(numbers, axis=1)
+        single_matrix.cells[:, position] = medians
         for row, k in np.argwhere(~is_number).tolist():
             text = matrix.text(row, gene_columns[k])
             if not is_missing(text):  # a fault, which the check of the cells names
@@ -128,7 +128,7 @@ DATE_OR_NUMBER = re.compile(
 )
 # The day numbers of 1982 to 2036, as a spreadsheet counts: MARCH1 as 44256.
 DAY_NUMBER = re.compile("[345]\\d{4}")
-MAX_DAY_NUMBER_SHARE = 0.02  # of the names: where more are such numbers, they are numbers of genes
+MAX_DAY_NUMBER_SHARE = 0.02  # share of the names; if more are such numbers, they are ids of genes
 
 
 def converted_names(names: Sequence[str]) -> list[str]:

@@ -24,12 +24,12 @@ class NamedSet:
 
 
 def parse_sets(text: str, suffix: str, file_name: str) -> list[NamedSet]:
-    """Return the gene sets of a GMT or GMX text.
+    """Return the gene sets of a GMT or GMX text; `suffix` is a key of `SET_PARSERS`.
 
     Raises InvalidInput: it is of another kind, names a set twice, or has no set with a gene.
     """
-    lines = [line.split("\t") for line in text.rstrip().split("\n")]
-    sets = list(SET_PARSERS[suffix](lines, file_name))
+    cells_of_line = [line.split("\t") for line in text.rstrip().split("\n")]
+    sets = list(SET_PARSERS[suffix](cells_of_line, file_name))
     _check_names(sets, file_name)
     _check_genes(sets, file_name)
     return sets
@@ -117,6 +117,7 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
         )
 
 
+# Ending of a file -> function that takes the cells of each line and the file's name, for messages.
 SET_PARSERS: dict[str, Callable[[list[list[str]], str], Iterator[NamedSet]]] = {
     ".gmt": _parse_gmt,
     ".gmx": _parse_gmx,

@@ -48,7 +48,7 @@ POSITION_HEADERS = {"chr", "chromosome", "start", "end", "strand", "length"}
 MARK_HEADER = re.compile(r"(pg)?(is)?(reverse|decoy|(potential)?contaminant|onlyidentifiedbysite)")
 MARKS = {"+", "true", "yes", "1"}
 NO_MARKS = {"", "-", "false", "no", "0", "nan"}
-MIN_NUMBERED_ROWS = 5  # Rows from which on names 0, 1, 2, ... are row numbers and no ids.
+MIN_NUMBERED_ROWS = 5  # rows from which on names 0, 1, 2, ... are row numbers and no ids.
 MIN_SAMPLES_BESIDE_TESTS = 4  # columns of values from which on a table of tests has samples, too
 # Program -> columns that its tables of test results have, and their further columns, lower case.
 TEST_RESULT_HEADERS = {
@@ -107,10 +107,12 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
     """
     names = [name.lower() for name in matrix.columns]
     plain_names = [re.sub(r"[\W_]+", "", name) for name in names]
-    program = next(
-        (key for key, value in TEST_RESULT_HEADERS.items() if value[0] <= set(names)), ""
-    )
-    test_headers = set.union(*TEST_RESULT_HEADERS[program]) if program else set()
+    program = ""
+    test_headers: set[str] = set()
+    for test_program, (required_headers, further_headers) in TEST_RESULT_HEADERS.items():
+        if not program and required_headers <= set(names):
+            program = test_program
+            test_headers = required_headers | further_headers
     has_positions = len(POSITION_HEADERS & set(names)) > 2
     is_annotation = [
         plain_name in ANNOTATION_HEADERS
@@ -287,8 +289,9 @@ def orient(
     """
     sample_names = set(names)
     matrix = choose_header(matrix, names)
-    if blocks := _affix_message(matrix, names) or _repeated_name_message(matrix, sample_names):
-        problems.append(Problem(file_name, blocks, code="several_blocks"))
+    message = _affix_message(matrix, names) or _repeated_name_message(matrix, sample_names)
+    if message:
+        problems.append(Problem(file_name, message, code="several_blocks"))
         return None
     if matrix.corner in sample_names and 2 * sum(map(is_number, matrix.rows)) > len(matrix.rows):
         problems.append(Problem(file_name, _message_without_ids(matrix), code="no_ids"))
@@ -339,7 +342,7 @@ def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:
 
 
 def _affix_message(matrix: Matrix, names: Sequence[str]) -> str:
-    """Return the problem of several columns for each sample (P00_count, P00_fpkm), or ''."""
+    """Return the message about several columns of each sample (P00_count, P00_fpkm), or ''."""
     columns = set(matrix.columns)
     all_names = columns.union(matrix.rows)
     if len(names) < 2 or not all_names.isdisjoint(names):
@@ -369,7 +372,7 @@ def _affix_message(matrix: Matrix, names: Sequence[str]) -> str:
 
 
 def _repeated_name_message(matrix: Matrix, names: Collection[str]) -> str:
-    """Return the problem that most samples have several columns of one name, or ''."""
+    """Return the message that most samples have several columns of one name, or ''."""
     n_columns_of_name = Counter(name for name in matrix.columns if name in names)
     repeated = [name for name, number in n_columns_of_name.items() if number > 1]
     if len(repeated) < 2 or 2 * len(repeated) <= len(names):
@@ -385,7 +388,10 @@ def _repeated_name_message(matrix: Matrix, names: Collection[str]) -> str:
 
 
 def name_advice(names: Sequence[str], table_names: Collection[str]) -> str:
-    """Return the end of a message: how a program changed the names, or which name may be meant."""
+    """Return the end of a message about samples that a table lacks, or ''.
+
+    It says how a program changed the names, or which of `table_names` may be meant.
+    """
     name = next(filter(_letters_and_digits, names), "")
     if advice := changed_name_advice(names, table_names):
         return advice

@@ -28,12 +28,8 @@ FILE_KEY_PATHS = (
     ("controls", "signatures"),
 )
 COHORT_SECTIONS = ("external", "studies")  # sections that are lists of data sets
-COHORT_FILE_KEYS = (
-    "expression",
-    "samples",
-    "annotation",
-    "renamed",
-)  # keys of files in their items
+# Keys of files in the items of these sections.
+COHORT_FILE_KEYS = ("expression", "samples", "annotation", "renamed")
 SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 SERIES_SUFFIX = "_series_matrix.txt.gz"
 # Folder in which the rule `fetch` stores its downloads.
@@ -134,7 +130,7 @@ def _file_of_name(name: str) -> str:
 
 
 NCBI_ADDRESS = "https://ftp.ncbi.nlm.nih.gov/geo"
-ADDRESS_VARIABLE = "GENESIG_GEO_BASE"
+ADDRESS_VARIABLE = "GENESIG_GEO_BASE"  # environment variable with the address of a mirror
 
 
 def fetch(series: str, folder: str | Path) -> Path:
@@ -181,7 +177,10 @@ def _series_files(page: str) -> list[str]:
 
 
 def _choose_file(file_names: list[str], series: str, address: str) -> str:
-    """Return the file of a series among those of its page, if there is one platform."""
+    """Return the file of a series among those of its page, if there is one platform.
+
+    Raises InvalidInput: the page has no file of the series, or one for each of several platforms.
+    """
     if f"{series}{SERIES_SUFFIX}" in file_names:
         return f"{series}{SERIES_SUFFIX}"
     if not file_names:

@@ -99,27 +99,20 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
     if files is None and not tables:
         _refuse_folder(folder)
     files_to_read = {str(path): path for path in tables} if files is None else files
-    matrix_of_sample = {
-        name: (path, read_matrix(path, part)) for name, path in files_to_read.items()
-    }
-    for path, matrix in matrix_of_sample.values():
+    file_matrices: list[tuple[str, Matrix]] = []
+    for name, path in files_to_read.items():
+        matrix = read_matrix(path, part)
         if len(matrix.columns) > 1:
             _refuse_several_arrays(path, folder)
-    if files is not None:
-        matrix_of_sample = {
-            name: (path, replace(matrix_of_file, columns=(name,)))
-            for name, (path, matrix_of_file) in matrix_of_sample.items()
-        }
-    return arrays.join_arrays(
-        [(str(path), matrix_of_file) for path, matrix_of_file in matrix_of_sample.values()],
-        str(folder),
-    )
+        named_matrix = matrix if files is None else replace(matrix, columns=(name,))
+        file_matrices.append((str(path), named_matrix))
+    return arrays.join_arrays(file_matrices, str(folder))
 
 
 def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> dict[str, Path]:
     """Return sample -> file from a column of the sample table; a blank cell has no file.
 
-    column: names of files, seen from the folder.
+    column: names of files, seen from the folder; index = sample names.
     folder, sample_file: the folder of the arrays; the file of the sample table.
 
     Raises InvalidInput: no file in the column, or one file for two samples.
@@ -342,9 +335,9 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
     )
 
 
-def format_of(path: str | Path) -> Format:
-    """Return the format of a file, by its ending and its first bytes."""
-    return _read_format_and_content(path)[0]
+def format_of(path: str | Path) -> Format | None:
+    """Return the format of a file, by its ending and its first words; None for a folder."""
+    return None if is_folder(path) else _read_format_and_content(path)[0]
 
 
 def assign_part(
@@ -369,11 +362,12 @@ def assign_part(
 
 
 def _may_have_parts(path: str) -> bool:
-    """Tell whether a file may have parts, by its format; yes for a file that cannot be read."""
+    """Tell whether a file may have parts, by its format; yes for a folder or an unreadable file."""
     try:
-        return is_folder(path) or bool(format_of(path).parts)
+        file_format = format_of(path)
     except InvalidInput:
         return True
+    return file_format is None or bool(file_format.parts)
 
 
 def _read_format_and_content(
@@ -446,7 +440,10 @@ def _with_plugins(schema: SchemaNode) -> SchemaNode:
 
 
 def _add_step(definitions: SchemaNode, name: str, step: Any) -> None:
-    """Add the settings of a step of another package to the definitions of the config's schema."""
+    """Add the settings of a step of another package to the definitions of the config's schema.
+
+    step: its class, whose `settings` are name -> JSON schema.
+    """
     description = (step.__doc__ or name).strip().split("\n")[0]
     definitions[name] = {
         "type": "object",

@@ -29,6 +29,7 @@ N_WITH_SYMBOLS = 3  # columns of htseq-count with an additional attribute: id, n
 MAX_VALUE_COLUMNS = 4
 """Numeric columns of a long table: the value, a limit of detection, a share of missing cells."""
 MAX_REPLICATES = 4  # rows of a long table for one sample and gene, as of wells of a PCR
+MIN_IDENTIFIED_SHARE = 0.95  # share of the rows of a long table that sample and gene identify
 MAX_LONG_COLUMNS = 40  # columns of a long table; a table with more is a matrix
 NUMERIC_SHARE = 0.9  # share of numbers among the cells of a numeric column
 # Headers of a column of ids.
@@ -88,7 +89,7 @@ TRANSCRIPTS_ADVICE = (
 PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
 """Program that writes a column of counts of transcripts."""
 STAR_HEADER = ("unstranded", "stranded_first", "stranded_second")
-# What the file names of counters have behind the sample: S01.htseq.counts, S01ReadsPerGene.out.
+# End of a counter's file name, behind the sample: S01.htseq.counts, S01ReadsPerGene.out.
 COUNTER_SUFFIX = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
     r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms)|[._-]gene_abund(ance)?)+$",
@@ -152,8 +153,10 @@ def lacks_header(opening: Opening, file_name: str) -> bool:
         return True
     if not cells or not opening.rows or not all(map(is_number, cells)):
         return False
+    # Below a line of ages or batches stand the names of the samples, which are words.
     if is_number(name) or ID_HEADER.fullmatch(name) or any(map(_has_only_words, opening.rows[:5])):
-        return False  # the last: names of samples below a line of ages or batches
+        return False
+    # One count, or the first line of STAR (N_unmapped) with its three counts.
     if len(cells) < COUNTER_COLUMNS and (len(cells) == 1 or name.startswith("N_")):
         return True
     if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
@@ -307,7 +310,7 @@ def find_long_table_columns(opening: Opening) -> tuple[str, str, str] | None:
     ]
     if not column_pairs:
         return None
-    sample, gene = max(column_pairs, key=lambda pair: _header_match(header, pair))
+    sample, gene = max(column_pairs, key=lambda columns: _header_match(header, columns))
     value_column = max(
         value_columns, key=lambda k: (VALUE_HEADER.fullmatch(header[k]) is not None, -k)
     )
@@ -329,19 +332,23 @@ def _are_consecutive(cells: Sequence[str]) -> bool:
 
 
 def _identify_rows(opening: Opening, sample_column: int, gene_column: int) -> bool:
-    """Tell whether two columns together identify nearly every row (95%).
+    """Tell whether two columns together identify nearly every row.
 
     If they are called as samples and genes are, they may identify a few replicates each.
     """
     pairs = Counter((row[sample_column], row[gene_column]) for row in opening.rows)
     is_sample, is_gene, *_ = _header_match(opening.header, (sample_column, gene_column))
     n_replicates = min(max(pairs.values()), MAX_REPLICATES) if is_sample and is_gene else 1
-    return len(pairs) * n_replicates >= 0.95 * len(opening.rows)
+    return len(pairs) * n_replicates >= MIN_IDENTIFIED_SHARE * len(opening.rows)
 
 
-def _header_match(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
-    """Return a sort key of a pair of columns: how much their headers look like sample and gene."""
-    sample, gene = pair
+def _header_match(header: Sequence[str], columns: tuple[int, int]) -> tuple[bool, bool, bool, int]:
+    """Return how much the headers of two columns look like sample and gene, as a sort key.
+
+    It tells whether the first is called as samples are, whether the second is called as genes are,
+    whether that is a usual name of genes, and how far left the second stands.
+    """
+    sample, gene = columns
     is_sample = SAMPLE_HEADER.fullmatch(header[sample]) is not None
     is_gene = GENE_HEADER.fullmatch(header[gene]) is not None
     is_usual_gene = (

@@ -16,14 +16,13 @@ ROWS_PER_BLOCK = 1000
 # Points are of thousands if whole numbers have this share of all numbers; of values with three
 # decimals one in a thousand is whole.
 MIN_WHOLE_SHARE = 0.05
-# They are if there are so many different whole numbers; one may stand for a missing value, as -999.
+# Fewer different whole numbers may stand for missing values, as -999 does.
 MIN_DIFFERENT_NUMBERS = 10
-# They are if values lie on both sides of a thousand: whole numbers just below it, and "fractions"
-# just above it, such as 1.234.
+# Values lie on both sides of a thousand: the largest whole number just below it, the smallest
+# "fraction", such as 1.234, just above it.
 MIN_LARGEST_WHOLE = 500
 MAX_SMALLEST_FRACTION = 2
-# They are if this share of the fractions has a third digit that is not 0; of numbers with points of
-# thousands it is nine in ten.
+# Share of the fractions with a third digit that is not 0; nine in ten if points are of thousands.
 MIN_THIRD_DIGIT_SHARE = 0.8
 # A number in which a comma is not decimal, unless three digits behind it are all: 1,365 or 1,365.2.
 NUMBER_WITH_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")

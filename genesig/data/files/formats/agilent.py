@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TWO_COLOUR_COLUMN = "LogRatio"
 ONE_COLOUR_COLUMN = "gProcessedSignal"
-LOESS_PART = "loess"
-LIMMA_LOESS_SETTINGS: dict[str, Any] = {"span": 0.3, "iterations": 4}
+LOESS_PART = "loess"  # `data.part` for ratios without the array's trend with brightness
+LIMMA_LOESS_SETTINGS: dict[str, Any] = {"span": 0.3, "iterations": 4}  # defaults of limma
 GENE_HEADERS = ("GeneName", "SystematicName", "Description")
 COPY_FROM_SCANNER = "copy it again from the scanner's computer"
 
@@ -116,7 +116,7 @@ def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
 
 
 def _loess_ratios(spots: pd.DataFrame, file_name: str) -> list[str]:
-    """Return the ratio of each spot as text, as the other columns of the file are."""
+    """Return log2 red / green of each spot as text, as the other columns of the file are."""
     columns = [
         f"{colour}{signal}" for colour in "rg" for signal in ("MedianSignal", "BGMedianSignal")
     ]

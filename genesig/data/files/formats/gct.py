@@ -116,13 +116,13 @@ def _check_size(
     n_gene_descriptions: int,
     n_sample_descriptions: int,
 ) -> None:
-    """Refuse lines that do not have the numbers of rows and columns that line 2 states."""
-    # Blank cells at the end of the header do not count.
-    n_names = (
-        max(k for k, cell in enumerate([*body[0], ""], 1) if cell or k == 1)
-        - 1
-        - n_gene_descriptions
-    )
+    """Refuse lines that do not have the numbers of rows and columns that line 2 states.
+
+    body: cells of the header and of all rows below it.
+    """
+    # Blank cells at the end of the header do not count; its first cell is that of the ids.
+    last_filled = max((k for k, cell in enumerate(body[0]) if cell), default=0)
+    n_names = last_filled - n_gene_descriptions
     if n_names != n_samples:
         raise input_error(
             file_name,

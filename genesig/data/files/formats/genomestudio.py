@@ -60,7 +60,10 @@ def genes(text: str, file_name: str, part: str | None) -> TextTable:
 
 
 def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:
-    """Return the line of the headers, the ending of their delimiter, and the lines from there."""
+    """Return the line of the headers (from 1), the ending of their delimiter, and the lines.
+
+    The lines are the headers and the probes, up to the next section. The ending is .tsv or .csv.
+    """
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if SIGNAL_COLUMN.lower() in line.lower()), None)
     if start is None:

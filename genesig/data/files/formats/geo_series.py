@@ -12,7 +12,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
 from genesig.words import as_read, counted, is_misspelt, listing
 
-Tags = Iterable[tuple[str, str]]
+Tags = Iterable[tuple[str, str]]  # tag and value, such as ("title", "tumour 1"), of a sample
 # Tags that are columns even if all samples have one value; addresses and protocols are not.
 KEPT_TAGS = ("title", "source_name_ch1", "description", "platform_id")
 
@@ -31,19 +31,20 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
 
     # (whether it is a characteristic, name of the column) -> sample -> its texts
     columns: dict[tuple[bool, str], dict[str, list[str]]] = {}
-    for name, tags in samples.items():
+    for sample, tags in samples.items():
         for tag, value in tags:
             key, text = _split_characteristic(tag, value)
             if text:
-                is_characteristic = key != tag
-                columns.setdefault((is_characteristic, key), {}).setdefault(name, []).append(text)
+                column = columns.setdefault((key != tag, key), {})
+                column.setdefault(sample, []).append(text)
     joined_keys = _join_spellings(columns)
     table = pd.DataFrame(index=pd.Index(list(samples), name="geo_accession", dtype=object))
     for (is_characteristic, key), cells in columns.items():
-        texts = ["; ".join(cells.get(name, [])) for name in samples]
+        texts = ["; ".join(cells.get(sample, [])) for sample in samples]
         if is_characteristic or key in KEPT_TAGS or len(set(texts)) > 1:
             has_twin = is_characteristic and (False, key) in columns
-            table[_column_name(f"{key} (characteristic)" if has_twin else key)] = texts
+            name = f"{key} (characteristic)" if has_twin else key
+            table[name.replace("/", "_")] = texts  # h5ad files refuse slashes
     return TextTable(table, [line] * len(table), doubts=tuple(joined_keys))
 
 
@@ -71,7 +72,7 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
 
 
 def _letters(key: str) -> str:
-    """Return a key without case, blanks and punctuation."""
+    """Return a key without case, blanks and punctuation: "diseasestate" for "Disease_State"."""
     return re.sub(r"[\W_]+", "", as_read(key))
 
 
@@ -84,11 +85,6 @@ def _split_characteristic(tag: str, value: str) -> tuple[str, str]:
         return "characteristics", value
     channel = "" if tag.endswith("ch1") or tag == "characteristics" else f" {tag[-3:]}"
     return key.strip() + channel, text.strip()
-
-
-def _column_name(name: str) -> str:
-    """Return the name without slashes, which h5ad files refuse."""
-    return name.replace("/", "_")
 
 
 TABLE_BEGIN = "!series_matrix_table_begin"

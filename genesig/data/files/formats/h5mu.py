@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MUDATA_MAGIC = b"MuData"  # first bytes of a file of MuData, before the HDF5 file proper
 MODALITY_COLUMN = "modality"  # column of the gene table with the modality of a gene
 
-Modalities = dict[str, Any]
+Modalities = dict[str, Any]  # name of a modality -> its AnnData
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:

@@ -33,7 +33,7 @@ IDS_CODE = 102
 MEANS_CODE = 104
 SLIDE_CODE = 402
 POSITION_CODE = 404
-FIELD_RECORD = np.dtype([("code", "<u2"), ("place", "<i8")])
+FIELD_RECORD = np.dtype([("code", "<u2"), ("place", "<i8")])  # place: offset in the file
 MANIFEST_HEADERS = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
 MAX_ADDRESS = 2**31 - 1  # arrays store addresses in 32 bits
 
@@ -53,7 +53,8 @@ class _Manifest:
 
     file_name: str  # in messages
     names: tuple[str, ...]
-    numbers: Array  # (n_probes, 4): line, address A, address B, colour (-1: type II, both)
+    # (n_probes, 4): line, address A, address B, index in `COLOURS` (-1: type II, both colours)
+    numbers: Array
 
 
 def parse_idat(content: bytes, file_name: str) -> Idat:
@@ -201,7 +202,10 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
 
 
 def _read_signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Array, Array]:
-    """Return methylated and unmethylated signal of each probe; NaN if an array lacks an address."""
+    """Return methylated and unmethylated signal of each probe; NaN if an array lacks an address.
+
+    numbers: as `_Manifest.numbers`.
+    """
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
         green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)

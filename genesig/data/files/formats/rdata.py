@@ -282,7 +282,7 @@ def _other_objects(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -> str | None:
-    """Return the name of the part, the only object or the only matrix; None for tables."""
+    """Return the name of the part, the only object or the only matrix; None without a matrix."""
     names = list(objects)
     if part in names or len(names) == 1:
         return part if part in names else names[0]
@@ -356,7 +356,7 @@ def _find_table_beside(
 
 
 def _class_name(value: Any) -> str:
-    """Return R's class of an object that rdata returns as its bare slots, else its Python type."""
+    """Return the R class of an object that rdata returns as slots, else its Python type."""
     class_slot = getattr(value, "class", None)
     return type(value).__name__ if class_slot is None else str(np.ravel(class_slot)[0])
 

@@ -172,7 +172,10 @@ def _samples_of_platform(
 
 
 def _choice_message(parts: str, counts: Mapping[str, int], part: str | None) -> str:
-    """Return the message that asks to choose one of several parts, or corrects the choice."""
+    """Return the message that asks to choose one of several parts, or corrects the choice.
+
+    parts: noun, such as "platforms". counts: name of each part -> number of its samples or tables.
+    """
     counts_text = ", ".join(f"{name} ({number})" for name, number in counts.items())
     if part is None:
         first_part = next(iter(counts))
@@ -183,7 +186,7 @@ def _choice_message(parts: str, counts: Mapping[str, int], part: str | None) -> 
 
 
 def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], dict[str, int]]:
-    """Return probe -> value, and probe -> line of the file."""
+    """Return probe -> text of its value, and probe -> line of the file."""
     table = sample.table(file_name)
     header = [name.strip().upper() for name in table.pop(next(iter(table)))]
     if "VALUE" not in header:

@@ -169,8 +169,8 @@ def dense_matrix(value: Any, file_name: str) -> Array:
 
 
 def _texts(values: Any) -> list[str] | None:
-    """Return names as a list; None for R's NULL."""
-    if values is None or isinstance(values, str) or not len(values):  # `NULL` is a word
+    """Return names as a list; None for R's NULL, which the reader of R files returns as a word."""
+    if values is None or isinstance(values, str) or not len(values):
         return None
     return list(map(str, values))
 
