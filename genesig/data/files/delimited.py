@@ -202,8 +202,6 @@ class Matrix:
 
     def without_partial_samples(self) -> Matrix:
         """Return the matrix without its `partial` samples, which are in rows."""
-        if not self.partial:
-            return self
         incomplete = set(self.partial)
         complete = [row for row, name in enumerate(self.rows) if name not in incomplete]
         n_complete = counted(len(complete), "sample")

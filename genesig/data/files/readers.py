@@ -256,7 +256,7 @@ def read_matrix(
             series_samples = geo_series.samples(content, str(path), None).cells.index
             matrix = read_counts(counts, list(series_samples), read_unpacked)
     refuse_codes([*matrix.rows, *matrix.columns, *matrix.symbols.values()], path)
-    return matrix if partial else matrix.without_partial_samples()
+    return matrix if partial or not matrix.partial else matrix.without_partial_samples()
 
 
 def _only_readable_file(folder: Path) -> Path | None:

@@ -28,25 +28,25 @@ def table_format(suffix: str) -> Format:
     """Return the format of tables with this ending, which promises their delimiter."""
 
     def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-        text = check_text(content, file_name)
-        ending = choose_ending(text, suffix, file_name)
-        opening = split_opening(text, ending, file_name)
+        check_text(content, file_name)
+        ending = choose_ending(content, suffix, file_name)
+        opening = split_opening(content, ending, file_name)
         refuse_long_table(opening, file_name)
         if lacks_header(opening, file_name):
             # The added header counts as line 0, so that the first gene is on line 1 of the file.
             parsed = parse_matrix(
-                add_header(text, opening, file_name), ending, file_name, first_line=0
+                add_header(content, opening, file_name), ending, file_name, first_line=0
             )
         else:
-            parsed = name_rows_by_words(select_numbers(parse_matrix(text, ending, file_name)))
+            parsed = name_rows_by_words(select_numbers(parse_matrix(content, ending, file_name)))
         parsed = select_count_column(without_annotation(parsed, file_name), file_name)
         parsed = without_commas(parsed)
         check_points(parsed, file_name)
         return parsed
 
     def table(content: bytes, file_name: str, part: str | None) -> TextTable:
-        text = check_text(content, file_name)
-        return parse_table(text, choose_ending(text, suffix, file_name), file_name)
+        check_text(content, file_name)
+        return parse_table(content, choose_ending(content, suffix, file_name), file_name)
 
     # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
     return Format(

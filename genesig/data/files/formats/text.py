@@ -14,11 +14,12 @@ from genesig.errors import input_error
 if TYPE_CHECKING:
     import pandas as pd
 
-CONFLICT_MARK = b"\n<<<<<<< "
+CONFLICT_MARK = b"\n<<<<<<< "  # git writes it, and a name of a branch, where two versions differ
 ADAT = (
     "an ADAT file of SomaScan; save its values as a table (.tsv), one row for each sample with its "
     "name first"
 )
+# First bytes of a file that is no text -> end of the message "is ...".
 OTHER_FILE_TYPES = {
     b"PK\x03\x04": "an Excel workbook or zip file; name it .xlsx, or save the sheet as "
     "tab-separated text",
@@ -74,7 +75,8 @@ def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) ->
     """
     content = as_utf8(content, file_name)
     if not legacy_encoding:
-        return with_unix_line_ends(check_text(content, file_name).decode("utf-8-sig"))
+        check_text(content, file_name)
+        return with_unix_line_ends(content.decode("utf-8-sig"))
     _check_kind(content, file_name)
     for encoding in ("utf-8-sig", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -82,11 +84,8 @@ def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) ->
     return with_unix_line_ends(content.decode("latin-1"))
 
 
-def check_text(content: bytes, file_name: str) -> bytes:
-    """Return the bytes of a text as they are, if they are UTF-8.
-
-    Raises InvalidInput: another kind of file, zero bytes, bytes that are not UTF-8.
-    """
+def check_text(content: bytes, file_name: str) -> None:
+    """Refuse another kind of file, zero bytes, and bytes that are not UTF-8."""
     _check_kind(content, file_name)
     start = 0
     for piece in () if content.isascii() else pieces_of(content, b"\n"):
@@ -98,7 +97,6 @@ def check_text(content: bytes, file_name: str) -> bytes:
                 file_name, message, _line_number(content, start + error.start)
             ) from None
         start += len(piece)
-    return content
 
 
 def opening_text(content: bytes) -> str:
@@ -111,13 +109,12 @@ def _check_kind(content: bytes, file_name: str) -> None:
     for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
             raise input_error(file_name, f"is {description}")
-    position = -1 if content.startswith(CONFLICT_MARK[1:]) else content.find(CONFLICT_MARK)
-    if position >= 0 or content.startswith(CONFLICT_MARK[1:]):
-        branch_name = (
-            content[position + 1 : position + 40].split(b"\n")[0].decode(errors="replace").strip()
-        )
-        message = f"'{branch_name}' is git's mark of a conflict of two versions; choose one of them"
-        raise input_error(file_name, message, _line_number(content, position + 1))
+    begins_with_mark = content.startswith(CONFLICT_MARK[1:])
+    start = 0 if begins_with_mark else content.find(CONFLICT_MARK) + 1
+    if begins_with_mark or start:
+        mark = content[start : start + 39].split(b"\n")[0].decode(errors="replace").strip()
+        message = f"'{mark}' is git's mark of a conflict of two versions; choose one of them"
+        raise input_error(file_name, message, _line_number(content, start))
     if b"\0" in content:
         raise input_error(
             file_name,
