@@ -87,7 +87,10 @@ def _has_only_words(matrix: Matrix, row: int) -> bool:
 
 
 def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
-    """Return the row of ids, if any: different whole numbers, unlike the samples."""
+    """Return the row of ids as a set of one, or {}: different whole numbers, unlike the samples.
+
+    rows: those that may be ids.
+    """
     if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_DIFFERENT_VALUES:
         return set()
     candidates = [row for row in rows if _are_ids(matrix.cells[row])]
@@ -103,9 +106,9 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     sample_correlations = np.delete(correlations, unlike_rows)
     # Where samples are not alike, either, only their decimals tell them from ids.
     samples = np.delete(matrix.cells, unlike_rows, axis=0)
-    decimals = not any(_are_whole(values) for values in samples)
-    distinct = decimals or bool(np.median(sample_correlations) > MAX_ID_CORRELATION)
-    return set(unlike_rows) if len(unlike_rows) == 1 and distinct else set()
+    have_decimals = not any(_are_whole(values) for values in samples)
+    are_told_apart = have_decimals or np.median(sample_correlations) > MAX_ID_CORRELATION
+    return set(unlike_rows) if len(unlike_rows) == 1 and are_told_apart else set()
 
 
 def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
@@ -117,6 +120,7 @@ def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     if len(measured_rows) <= MIN_SAMPLES_FOR_VALUES or len(matrix.columns) < MIN_DIFFERENT_VALUES:
         return totals
     total = np.nansum(X, axis=0)
+    # Scale 1 finds a sum of the others; their number finds a mean.
     for scale in (1.0, len(measured_rows) - 1.0):
         is_close = np.abs(scale * X - (total - X)) <= SUM_TOLERANCE * np.abs(scale * X)
         sums = np.flatnonzero(is_close.all(axis=1) & X.any(axis=1))

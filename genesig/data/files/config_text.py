@@ -130,7 +130,7 @@ def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
     """Tell whether a nested value, aliases written out, is larger or deeper than any config.
 
     value: it may hold itself.
-    children_of: the values within a value, or its text if it is one.
+    children_of: returns the values within a value; of a text the text itself.
     """
     n_values = 0
     pending = [(value, 0)]
@@ -186,6 +186,7 @@ def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
 def _refuse_slips(text: str, file_name: str) -> None:
     """Refuse a text with a usual slip: no blank behind a colon, a backslash in quotes."""
     for number, line in enumerate(text.splitlines(), 1):
+        # As in "label:diagnosis", but not in "https://..." or "C:\\data".
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
             message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
             raise input_error(file_name, message, line=number)

@@ -134,7 +134,10 @@ def _head_without_values(series_matrix: Path) -> list[str] | None:
 
 
 def _genome(head: Sequence[str]) -> tuple[str, str] | None:
-    """Return genome and species of most samples; human if no organism is named."""
+    """Return genome and species of most samples, as NCBI's file names write them.
+
+    Human if no organism is named; None for another organism than those of `GENOMES`.
+    """
     organisms = Counter(
         cell.lower() for _, cells in tagged_cells(head, "!sample_organism") for cell in cells
     )

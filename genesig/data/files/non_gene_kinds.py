@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from genesig.words import (
-    is_missing,
-)
+from genesig.words import is_missing
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class NonGeneKind:
 
 
 def any_of(*alternatives: str) -> re.Pattern[str]:
-    """Return a pattern that matches any of the alternatives, in upper or lower case."""
+    """Return a pattern of any of the alternatives, regular expressions, in either case."""
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 

@@ -161,9 +161,9 @@ def _short_number_warning(code: str, names: Sequence[str], noun: str, file_name:
 def _left_out_problem(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
-    """Return the message that counts and names the rows and columns that were left out."""
+    """Return the note or warning that counts and names the rows and columns left out."""
     counts = [_count_text(kind, len(names)) for kind, names in names_by_kind.items()]
-    if not genes_in_rows:
+    if not genes_in_rows:  # these kinds speak of rows, as a file mostly has genes in rows
         about_samples = (CLINICAL_ROWS, WORD_ROWS)
         counts = [
             text.replace("row", "column") if kind in about_samples else text
@@ -186,7 +186,7 @@ def _count_text(kind: NonGeneKind, number: int) -> str:
 
 
 def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
-    """Return the columns that are no genes by their names."""
+    """Return column -> kind of each column that is no gene by its name."""
     genes = set(surroundings.genes)
     excluded = set(surroundings.kept_kinds)
     if matrix.line_word == RAW_PROBE:
@@ -342,7 +342,10 @@ def numbers_of(cells: Iterable[object]) -> Array:
 
 
 def _have_equal_values(x: Array, values: Array) -> bool:
-    """Tell whether two columns are equal in nearly all samples in which both have a value."""
+    """Tell whether two columns (n_samples,) are equal in nearly all samples with both values.
+
+    Not if x lacks more than half of the `values`.
+    """
     both_known = np.isfinite(x) & np.isfinite(values)
     if 2 * both_known.sum() < np.isfinite(values).sum() or not both_known.any():
         return False
@@ -416,6 +419,7 @@ def _find_total_columns(
     candidates: dict[int, None] = {}
     first_samples = list(samples[:MIN_SAMPLES_FOR_TOTALS])
     for added_summaries in ([], summaries):
+        # Scale 1 finds a sum of the others; their number finds a mean.
         for scale in (1.0, len(genes) + len(added_summaries) - 1.0):
             columns = _columns_equal_to_sum(matrix, first_samples, genes, added_summaries, scale)
             if 0 < len(columns) <= MAX_TOTAL_COLUMNS:

@@ -65,7 +65,7 @@ def varies_within(table: pd.DataFrame, name: str, unit_column: str) -> bool:
 
 
 def _repeats(table: pd.DataFrame, name: str) -> bool:
-    """Tell whether the filled cells of a column are six or more values with few samples each."""
+    """Tell whether a column without blanks has `MIN_UNITS` values or more, few samples each."""
     n_values = len(set(cells_of(table, name)))
     return (
         len(cells_of(table, name)) == len(table)

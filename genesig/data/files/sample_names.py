@@ -225,7 +225,10 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
 
 
 def _count_present_names(cells: set[str], axes: Axes) -> tuple[int, bool]:
-    """Count cells that are names of the better axis; tell whether they are half of either side."""
+    """Return how many cells name the axis with most of them, and whether they are half of a side.
+
+    A side is the cells, or the names of an axis; the smaller one counts.
+    """
     n_shared = [len(cells & set(axis)) for axis in axes]
     are_half = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(n_shared, axes, strict=True))
     return max(n_shared), any(are_half)
@@ -277,7 +280,7 @@ def _names_by_beginning(cells: Sequence[str], axis: Iterable[str]) -> dict[str, 
 
 
 def _names_around_cells(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return the one name of the matrix that has each cell among its words.
+    """Return row -> the one name of the matrix that has the cell among its words.
 
     Programs write more around the name of a sample: "[1] S01.raw.PG.Quantity" of Spectronaut,
     "Abundance: F1: Sample, S01" of Proteome Discoverer, "LFQ intensity S01" of MaxQuant.
@@ -307,19 +310,19 @@ def _words_of_name(name: str) -> set[str]:
 
 
 def _names_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return the name of the matrix that R's make.names makes of each cell."""
+    """Return row -> the name of the matrix that R's make.names makes of the cell."""
     names = enumerate(map(r_name, cells))
     return {row: name for row, name in names if name in axis and not cells[row].isdigit()}
 
 
 def _beginnings_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return the name of the matrix that begins with the cell, as R's make.names writes it."""
+    """Return row -> the one name of the matrix that begins with make.names of the cell."""
     names = _names_with_beginnings([r_name(cell) if cell else "" for cell in cells], axis)
     return {row: name for row, name in names.items() if not cells[row].isdigit()}
 
 
-# How a cell may have a name of the matrix, tried in this order: key for messages -> function
-# (cells, names of an axis) -> row and name. '' is the name itself.
+# Manner in which a cell may have a name of the matrix, as messages write it -> function that reads
+# it so; tried in this order. '' is the name itself.
 READING_BY_MANNER: dict[str, Reading] = {
     "": _exact_names,
     "holds the name '{}' of the matrix among other words": _names_among_words,
@@ -391,7 +394,10 @@ def _index_by_match(
     problems: list[Problem],
     column: str | None,
 ) -> pd.DataFrame:
-    """Return the table indexed by the names of a matching column; note which one."""
+    """Return the table indexed by the names of a matching column; append a note on the column.
+
+    column: ``data.sample_names``; None if the column was looked for.
+    """
     cells = [str(cell).strip() for cell in _cells_of_column(table, name_column.position)]
     names = [name_column.names.get(row, cell) for row, cell in enumerate(cells)]
     place = (
@@ -466,6 +472,7 @@ def _index_by_column(
     return columns
 
 
+# Headers of an SDRF file (MAGE-TAB), which describes samples and the runs of each.
 SDRF_HEADER = re.compile(r"source name|(characteristics|factor ?value) ?\[.*\]", re.IGNORECASE)
 ROWS_MARK = "(lines"
 """Stands after the name of a column whose cells differ between the rows of a sample."""

@@ -73,7 +73,11 @@ def without_short_numbers(matrix: Matrix) -> Matrix:
 
 
 def _genes_have_decimals(matrix: Matrix, X: Array, candidates: Array, n_decimals: int = 0) -> bool:
-    """Tell whether nearly all columns have more decimals, without candidates and clinical names."""
+    """Tell whether nearly all genes have a number with more than `n_decimals` decimals.
+
+    X (n_samples, n_columns). Genes are the columns that are neither `candidates` (n_columns,) nor
+    called as ages and times.
+    """
     genes = ~candidates & np.isfinite(X).any(axis=0)
     genes &= [not is_clinical(name) for name in matrix.columns]
     has_decimals = np.asarray(_have_decimals(X, n_decimals).any(axis=0))
@@ -104,12 +108,13 @@ def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
     # Among estimated counts, few cells of a gene have decimals, and of some genes none.
     is_measured = n_nonzero > 0
     share = float(np.median(has_decimals.sum(axis=0)[is_measured] / n_nonzero[is_measured]))
-    candidates &= n_columns * (1 - share) ** n_nonzero <= MAX_CHANCE
+    n_expected = n_columns * (1 - share) ** n_nonzero  # genes that are short by chance
+    candidates &= n_expected <= MAX_CHANCE
     return np.asarray(candidates & (candidates.sum() <= _max_candidates(n_columns)))
 
 
 def _max_candidates(n_columns: int) -> float:
-    """Return how many columns of short numbers may describe samples; if there are more, none."""
+    """Return how many columns of short numbers may describe samples; more of them are genes."""
     return max(
         (1 - MIN_EQUAL_SHARE) * n_columns,
         min(MAX_SHORT_COLUMNS, MAX_SHORT_SHARE * n_columns),

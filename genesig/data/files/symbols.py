@@ -87,7 +87,11 @@ def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[t
 def needed_names(
     present_names: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
 ) -> dict[str, str]:
-    """Return present name -> needed name of genes that are present under another name."""
+    """Return present name -> needed name of genes that are present under another name.
+
+    rows: name -> row of HGNC's table, as `rows_by_name` returns it. Genes of two present names are
+    left out.
+    """
     present_names = list(present_names)
     needed = list(dict.fromkeys(needed))
     present_set = set(present_names)
@@ -247,7 +251,7 @@ def _read_section_rows(lines: Iterator[str], delimiter: str, path: str) -> Itera
 
 
 def _symbols_of_cell(cell: str, column: str) -> list[str]:
-    """Return the distinct symbols of a cell."""
+    """Return the distinct symbols of a cell; `column` is the name of its column, as in `Header`."""
     parts = [part.strip() for part in SYMBOL_SEPARATOR.split(cell)]
     if column == ASSIGNMENT_HEADER:
         parts = [[*part.split(ASSIGNMENT_SEPARATOR), ""][1].strip() for part in parts]
@@ -297,9 +301,8 @@ def write_symbols(
         )
     check_output(output, [matrix_file])
     if offline is not None:
-        return (_write_from_hgnc if is_hgnc(offline) else _write_from_platform)(
-            axes, offline, output
-        )
+        write_table = _write_from_hgnc if is_hgnc(offline) else _write_from_platform
+        return write_table(axes, offline, output)
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_id_likelihood)
     fields_of_id = _id_fields(genes)
     if 2 * len(fields_of_id) < len(genes):
@@ -401,7 +404,10 @@ def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
 def _ask_mygene(
     fields_of_id: dict[str, tuple[str, str]], species: str
 ) -> dict[str, dict[str, str]]:
-    """Return the answer of MyGene.info for each gene; blank for a gene that it does not know."""
+    """Return gene -> symbol, entrez and name by MyGene.info; blank if it does not know the gene.
+
+    fields_of_id: as `_id_fields` returns it. species: as in `write_symbols`.
+    """
     hits: dict[str, Any] = {}
     if fields_of_id:
         scopes = sorted({field for field, _ in fields_of_id.values()})
@@ -418,7 +424,10 @@ def _ask_mygene(
 
 
 def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
-    """Return id -> best hit of MyGene.info."""
+    """Return id -> best hit of MyGene.info, its field -> value.
+
+    scopes: fields of MyGene.info that are searched for the ids.
+    """
     try:
         import biothings_client
         import httpx
@@ -457,7 +466,10 @@ def _answer_text(value: Any) -> str:
 
 
 def _gene_table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
-    """Return the gene table with the columns gene, symbol, entrez and name."""
+    """Return the gene table with the columns gene, symbol, entrez and name.
+
+    genes: gene -> its symbol, entrez and name.
+    """
     import pandas as pd
 
     rows = [{"gene": gene, **entry} for gene, entry in genes.items()]

@@ -18,7 +18,7 @@ from genesig.data.files.affy.cel import parse_form
 from genesig.data.files.content import Cursor
 from genesig.errors import input_error
 
-CDF_MAGIC = b"\x43\x00\x00\x00"
+CDF_MAGIC = b"\x43\x00\x00\x00"  # first bytes of the binary form
 COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
 # Versions of the binary form, each of which may add fields to the blocks and cells of version 1.
 BINARY_VERSIONS = (1, 2, 3, 4)
@@ -71,7 +71,10 @@ def parse_cdf(content: bytes, file_name: str) -> Layout:
 def _make_layout(
     chip: str, shape: tuple[int, int], blocks: Sequence[_Block], file_name: str
 ) -> Layout:
-    """Return the layout of the perfect matches in blocks; blocks of one name are one probe set."""
+    """Return the layout of the perfect matches in blocks; blocks of one name are one probe set.
+
+    shape: columns and rows of the chip.
+    """
     number_of_set: dict[str, int] = {}
     set_of_block = [number_of_set.setdefault(block.name, len(number_of_set)) for block in blocks]
     if not blocks:

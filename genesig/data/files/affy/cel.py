@@ -39,7 +39,7 @@ def read_header(cursor: Cursor) -> dict[str, str | int]:
 
 
 def read_intensities(cursor: Cursor) -> Array:
-    """Return the table ``Intensity`` of the group at the cursor, as float64."""
+    """Return the table ``Intensity`` of the group at the cursor, (n_cells,) float64."""
     cursor.take(4)  # place of the next group
     offset = cursor.number("I")
     n_tables = cursor.number("i")
@@ -58,7 +58,10 @@ def read_intensities(cursor: Cursor) -> Array:
 
 
 def _read_float_column(cursor: Cursor, values_offset: int) -> Array:
-    """Return the one column of a table, which must have 32-bit floats."""
+    """Return the one column of a table, which must have 32-bit floats, as float64.
+
+    values_offset: byte of the file at which its values begin.
+    """
     _read_parameters(cursor)
     column_types = []
     for _ in range(cursor.number("I")):

@@ -147,7 +147,7 @@ def _read_perfect_matches(
     ids = array("q")
     present_sets = set[int]()
     n_controls = 0
-    clusters: Sequence[int] | None = None
+    clusters: Sequence[int] | None = None  # of the current probe set
     numbered_row = (0, "")
     try:
         for numbered_row in table.rows:
@@ -223,7 +223,7 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
         raise input_error(
             table.file_name, f"lists probe {listed_ids[order][duplicates[0]]} twice; {COPY_AGAIN}"
         )
-    cells = np.full(len(ids), -1)
+    cells = np.full(len(ids), -1)  # -1: no cell
     if "sequential" in table.header:
         # Row by row whatever #%order says, as Affymetrix Power Tools read it.
         cells = ids - _header_number(table, "sequential", 0)
