@@ -186,7 +186,7 @@ def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
 def _refuse_slips(text: str, file_name: str) -> None:
     """Refuse a text with a usual slip: no blank behind a colon, a backslash in quotes."""
     for number, line in enumerate(text.splitlines(), 1):
-        # As in "label:diagnosis", but not in "https://..." or "C:\\data".
+        # As in "label:diagnosis", but not in "https://..." or "C:\data".
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
             message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
             raise input_error(file_name, message, line=number)

@@ -95,7 +95,7 @@ def _count_wide_comments(lines: Sequence[str], delimiters: str, file_name: str) 
     n_comments = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
     if n_comments < 2:
         return 0
-    widths = {_n_cells(line, delimiters, file_name) for line in lines[: n_comments + 1]}
+    widths = {len(_split_cells(line, delimiters, file_name)) for line in lines[: n_comments + 1]}
     header = _split_cells(lines[n_comments], delimiters, file_name)
     return n_comments if len(widths) == 1 and not any(map(is_number, header)) else 0
 
@@ -105,22 +105,16 @@ def _is_title(line: str, next_line: str, delimiters: str, file_name: str) -> boo
     filled = [bool(cell) for cell in _split_cells(line, delimiters, file_name)]
     if sum(filled) == 1 and (filled[0] or len(filled) > 2):
         return True
-    return line.startswith("#") and _n_cells(line, delimiters, file_name) != _n_cells(
-        next_line, delimiters, file_name
-    )
+    if not line.startswith("#"):
+        return False
+    return len(filled) != len(_split_cells(next_line, delimiters, file_name))
 
 
 def _is_header(line: str, next_line: str, delimiters: str, file_name: str) -> bool:
     """Tell whether a line has names alone, as many as the next line has cells or one less."""
-    wider = _n_cells(next_line, delimiters, file_name) - _n_cells(line, delimiters, file_name)
-    return wider in (0, 1) and not any(
-        map(is_number, _split_cells(line, delimiters, file_name)[1:])
-    )
-
-
-def _n_cells(line: str, delimiters: str, file_name: str) -> int:
-    """Return the number of cells of a line."""
-    return len(_split_cells(line, delimiters, file_name))
+    cells = _split_cells(line, delimiters, file_name)
+    n_further_cells = len(_split_cells(next_line, delimiters, file_name)) - len(cells)
+    return n_further_cells in (0, 1) and not any(map(is_number, cells[1:]))
 
 
 def _split_cells(line: str, delimiters: str, file_name: str) -> list[str]:
@@ -516,7 +510,8 @@ def _measure_rows(
         widths.append(
             _count_cells(row, delimiter, file_name) if has_quotes else row.count(delimiter) + 1
         )
-        has_quoted_cells = has_quoted_cells or (has_quotes and _has_quoted_cells(row))
+        if has_quotes and not has_quoted_cells:  # quotes around the first cell do not count
+            has_quoted_cells = row.find('"', end_of_quoted_name(row)) >= 0
     return line_numbers, widths, has_quoted_cells
 
 
@@ -606,11 +601,3 @@ def _count_cells(line: str, delimiter: str, file_name: str) -> int:
     if '"' in line[end:]:
         return len(split_row(line, delimiter, file_name))
     return line.count(delimiter, end) + 1
-
-
-def _has_quoted_cells(line: str) -> bool:
-    """Tell whether a line has quotes elsewhere than around its first cell.
-
-    `end_of_quoted_name` is 0 if that has none around it, so that the whole line is searched.
-    """
-    return line.find('"', end_of_quoted_name(line)) >= 0

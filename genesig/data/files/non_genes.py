@@ -162,7 +162,10 @@ def _left_out_problem(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
     """Return the note or warning that counts and names the rows and columns left out."""
-    counts = [_count_text(kind, len(names)) for kind, names in names_by_kind.items()]
+    counts = [
+        f"{len(names)} {kind.noun if len(names) == 1 else kind.plural}"
+        for kind, names in names_by_kind.items()
+    ]
     if not genes_in_rows:  # these kinds speak of rows, as a file mostly has genes in rows
         about_samples = (CLINICAL_ROWS, WORD_ROWS)
         counts = [
@@ -178,11 +181,6 @@ def _left_out_problem(
         message += f"; to keep them: data.keep: [{', '.join(settings)}]"
     level = "note" if names_by_kind.keys().isdisjoint(KINDS_BY_VALUES) else "warning"
     return Problem(file_name, message, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
-
-
-def _count_text(kind: NonGeneKind, number: int) -> str:
-    """Return a number with the noun of a kind, such as "2 control probes"."""
-    return f"{number} {kind.noun if number == 1 else kind.plural}"
 
 
 def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:

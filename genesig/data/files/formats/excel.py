@@ -63,7 +63,8 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     name, doubt = _choose_fitting_sheet(sheets, part, tables)
     name = _choose_sheet(sheets, name, file_name)
     # `part` names the matrix, which is the largest sheet.
-    largest = max(sheets, key=lambda title: _n_filled_cells(sheets[title].rows))
+    n_filled = {title: sum(sum(map(bool, row)) for row in sheets[title].rows) for title in sheets}
+    largest = max(sheets, key=n_filled.__getitem__)
     if largest == name and _is_matrix(sheets[name].rows):
         other_tables = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
         name = next(iter(other_tables)) if len(other_tables) == 1 else name
@@ -230,11 +231,6 @@ def _is_matrix(rows: Rows) -> bool:
     """Tell whether nearly all cells, but for headers and names, are numbers."""
     cells = [cell for row in rows[1:] for cell in row[1:] if cell]
     return sum(map(is_number, cells)) >= MIN_NUMBER_SHARE * len(cells)
-
-
-def _n_filled_cells(rows: Rows) -> int:
-    """Return the number of cells with a text."""
-    return sum(bool(cell) for row in rows for cell in row)
 
 
 def _cell_text(value: Any) -> str:

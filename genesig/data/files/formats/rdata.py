@@ -158,19 +158,15 @@ def _iterate_slots(node: Any) -> Iterator[tuple[str, Any]]:
 def _set_attributes(node: Any, cells: list[Any]) -> None:
     """Make these cells the attributes of a node, a linked list of R, in place.
 
-    The last cell gets the end of the list from which it comes.
+    The last cell gets the end of the list from which it comes, R's NULL as the parser has it.
     """
-    for cell, following in zip(cells, [*cells[1:], None], strict=True):
-        end = _end_of_list(cell) if following is None else following
-        cell.value = (cell.value[0], end)
+    if cells:
+        end = cells[-1].value[1]
+        while end.info.type.name == "LIST":
+            end = end.value[1]
+        for cell, following in zip(cells, [*cells[1:], end], strict=True):
+            cell.value = (cell.value[0], following)
     node.attributes = cells[0] if cells else None
-
-
-def _end_of_list(cell: Any) -> Any:
-    """Return the end of the list that a cell is part of: R's NULL, as the parser has it."""
-    while cell.info.type.name == "LIST":
-        cell = cell.value[1]
-    return cell
 
 
 # Names of objects that limma and edgeR keep beside the values, in a list.

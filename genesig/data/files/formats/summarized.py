@@ -39,10 +39,11 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
         each other.
     """
     assays = _assays(value)
-    name = _choose_assay(assays, part, file_name, prefers_counts=_is_deseq(value))
+    is_deseq = "DESeqDataSet" in map(str, np.ravel(getattr(value, "class", "")))
+    name = _choose_assay(assays, part, file_name, prefers_counts=is_deseq)
     values, dimnames = _assay_values(assays[name], name, file_name)
     genes = _gene_names(value) or dimnames[0]
-    samples = _texts(getattr(_col_data(value), "rownames", None)) or dimnames[1]
+    samples = _texts(getattr(getattr(value, "colData", None), "rownames", None)) or dimnames[1]
     if genes is None:
         raise input_error(
             file_name,
@@ -62,7 +63,7 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
 
 def read_col_data(value: Any, file_name: str) -> TextTable:
     """Return colData as the sample table."""
-    table = _col_data(value)
+    table = getattr(value, "colData", None)
     return _text_table(table, _texts(getattr(table, "rownames", None)), "sample", file_name)
 
 
@@ -71,16 +72,6 @@ def read_row_data(value: Any, file_name: str) -> TextTable:
     ranges = getattr(value, "rowRanges", None)
     table = getattr(value, "elementMetadata", None) if ranges is None else ranges.elementMetadata
     return _text_table(table, _gene_names(value), "gene", file_name)
-
-
-def _col_data(value: Any) -> Any:
-    """Return the table of samples of a container; None without one."""
-    return getattr(value, "colData", None)
-
-
-def _is_deseq(value: Any) -> bool:
-    """Tell whether an object is DESeq2's data set."""
-    return "DESeqDataSet" in map(str, np.ravel(getattr(value, "class", "")))
 
 
 def _assays(value: Any) -> dict[str, Any]:
