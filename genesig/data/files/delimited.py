@@ -103,6 +103,7 @@ def _count_wide_comments(lines: Sequence[str], delimiters: str, file_name: str) 
 def _is_title(line: str, next_line: str, delimiters: str, file_name: str) -> bool:
     """Tell whether a line above the header is a title or a comment (see `split_at_header`)."""
     filled = [bool(cell) for cell in _split_cells(line, delimiters, file_name)]
+    # A header of two columns whose corner is blank has its second cell alone filled.
     if sum(filled) == 1 and (filled[0] or len(filled) > 2):
         return True
     if not line.startswith("#"):
@@ -321,7 +322,7 @@ class _TableLines:
 
 
 def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
-    """Return a delimited text as a table of strings.
+    """Return a delimited text as a table of strings; `suffix` is a key of `DELIMITERS`.
 
     The first column is the index. A table of names alone, without a delimiter, is accepted.
     """

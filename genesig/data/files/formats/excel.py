@@ -66,8 +66,9 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     n_filled = {title: sum(sum(map(bool, row)) for row in sheets[title].rows) for title in sheets}
     largest = max(sheets, key=n_filled.__getitem__)
     if largest == name and _is_matrix(sheets[name].rows):
-        other_tables = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
-        name = next(iter(other_tables)) if len(other_tables) == 1 else name
+        other_titles = set(sheets if len(sheets) == 2 else tables) - {name}
+        if len(other_titles) == 1:
+            name = other_titles.pop()
     table = _sheet_table(sheets[name], file_name)
     return replace(table, doubts=(*filter(None, [doubt]), *table.doubts))
 

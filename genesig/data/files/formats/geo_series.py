@@ -35,8 +35,9 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> TextTable:
         for tag, value in tags:
             key, text = _split_characteristic(tag, value)
             if text:
-                column = columns.setdefault((key != tag, key), {})
-                column.setdefault(sample, []).append(text)
+                is_characteristic = key != tag
+                text_of_sample = columns.setdefault((is_characteristic, key), {})
+                text_of_sample.setdefault(sample, []).append(text)
     joined_keys = _join_spellings(columns)
     table = pd.DataFrame(index=pd.Index(list(samples), name="geo_accession", dtype=object))
     for (is_characteristic, key), cells in columns.items():

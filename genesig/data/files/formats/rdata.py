@@ -93,7 +93,7 @@ def read_objects(content: bytes, file_name: str) -> Any:
 def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
     """Return the error about R data that the package rdata cannot convert."""
     reason = " ".join(str(error).split())[:120] or type(error).__name__
-    if "RObjectType" in reason:
+    if "RObjectType" in reason:  # the type, such as a closure, for which rdata has no conversion
         return input_error(
             file_name,
             f"holds R objects that cannot be read outside R ({reason}); save the values alone, in "

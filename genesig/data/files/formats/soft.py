@@ -57,9 +57,11 @@ def entities(text: str, file_name: str) -> list[Entity]:
     all_entities: list[Entity] = []
     lines = text.split("\n")
     begin = 0
-    for k in (k for k, line in enumerate(lines) if line.startswith(("^", "!"))):
-        word, _, value = (part.strip() for part in lines[k][1:].partition("="))
-        if lines[k][0] == "^":
+    for k, line in enumerate(lines):
+        if not line.startswith(("^", "!")):
+            continue
+        word, _, value = (part.strip() for part in line[1:].partition("="))
+        if line[0] == "^":
             all_entities.append(Entity(word.upper(), value, k + 1))
         elif all_entities and word.lower().endswith("_table_begin"):
             begin = k + 1
@@ -67,7 +69,7 @@ def entities(text: str, file_name: str) -> list[Entity]:
             all_entities[-1].lines = lines[begin:k]
             all_entities[-1].first_line = begin + 1
             begin = 0
-        elif all_entities:
+        elif all_entities:  # the tag of !Sample_title is "title"
             all_entities[-1].tags.append((word.lower().partition("_")[2], value))
     if begin:
         raise input_error(
@@ -208,7 +210,7 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
 def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
     """Return the table of a GDS as a matrix: its columns GSM... are samples."""
     table = dataset.table(file_name)
-    header = table.pop(next(iter(table)))
+    header = table.pop(next(iter(table)))  # blank lines may stand above it
     columns = {
         name: {row[0]: row[column] for row in table.values()}
         for column, name in enumerate(header)
