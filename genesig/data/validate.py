@@ -263,6 +263,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     file = config["expression"]
     sound_sheet = None if has_errors(inputs.problems) else inputs.sheet
     normalise = config["normalise"]
+    # Without a sound sample table the checks of single samples get none.
     samples = [] if sound_sheet is None else [str(name) for name in sound_sheet.obs.index]
     step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     if lone_values := list(check_lone_values(X[: len(samples)], genes, samples, file, step_names)):

@@ -422,14 +422,14 @@ def _propose_label(
     unless one is called a control.
     """
     if patient_column is not None:
-        parts_of_patient = {
+        columns_within_patients = {
             name
             for name, counts in class_columns(table)
             if varies_within(table, name, patient_column) and not any(map(names_control, counts))
         }
         table = table.drop(columns=patient_column)
     else:
-        parts_of_patient = set()
+        columns_within_patients = set()
     event_pairs = time_event_pairs(table)
     number_names = list(number_columns(table))
     pair_columns = {
@@ -450,7 +450,7 @@ def _propose_label(
         classes,
         key=lambda name: (
             background_rank(table, name),
-            name in parts_of_patient,
+            name in columns_within_patients,
             name in KEPT_TAGS,
         ),
     )

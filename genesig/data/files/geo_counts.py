@@ -165,7 +165,7 @@ def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> 
     absent = sorted(described - set(names))
     if absent:
         message = f"NCBI has counts of {len(names)} of {counted(len(samples), 'sample')}; "
-        matrix = replace(matrix, doubt=f"{message}left out: {listing(absent)}")
+        matrix = matrix.with_doubt(f"{message}left out: {listing(absent)}")
     if not files.genes.is_file():
         return matrix
     text = as_text(load(files.genes), str(files.genes))

@@ -178,6 +178,7 @@ def _without_folders(names: Sequence[str]) -> tuple[str, ...]:
     return short if len(set(short)) == len(names) else tuple(names)
 
 
+MIN_GENES_PER_SET = 2  # genes for each value of a column, on average
 MAX_SETS_OF_COLUMN = 10_000  # different values of a column; one with more has names, not groups
 
 
@@ -203,9 +204,8 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
         raise input_error(
             file_name, f"column '{column}' is blank; structured.column needs one with values"
         )
-    if len(genes_of_set) > MAX_SETS_OF_COLUMN or len(genes_of_set) > 0.5 * sum(
-        map(len, genes_of_set.values())
-    ):
+    n_genes = sum(map(len, genes_of_set.values()))
+    if len(genes_of_set) > min(MAX_SETS_OF_COLUMN, n_genes / MIN_GENES_PER_SET):
         raise input_error(
             file_name,
             f"column '{column}' has {len(genes_of_set)} values ({listing(genes_of_set)}), hardly "
@@ -296,6 +296,7 @@ def orient(
     if matrix.corner in sample_names and 2 * sum(map(is_number, matrix.rows)) > len(matrix.rows):
         problems.append(Problem(file_name, _message_without_ids(matrix), code="no_ids"))
         return None
+    # The side with more sample names has the samples, if it has all or the other side none.
     in_rows = len(sample_names & set(matrix.rows))
     in_columns = len(sample_names & set(matrix.columns))
     if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(sample_names)):
