@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from genesig.data.files import known, readers
+from genesig.data.files import readers
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix
 from genesig.data.steps import normalise
@@ -23,7 +23,7 @@ from genesig.selection.model.kinds import MODEL_KINDS
 
 def test_format_with_a_line_in_the_registry_is_read(tmp_path, monkeypatch):
     new = Format("a new file", lambda text, place, part: number_matrix("g", "s", [[len(text)]]))
-    monkeypatch.setitem(known.READERS, ".new", new)
+    monkeypatch.setitem(readers.READERS, ".new", new)
     (tmp_path / "e.new").write_text("12345")
     assert readers.read_matrix(tmp_path / "e.new").cells.tolist() == [[5.0]]
 
