@@ -172,7 +172,7 @@ def divided_study(dataset: Dataset, plan: Plan) -> Study:
 
 
 def _training_rows(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
-    strata = dataset.kind.strata(dataset.response(), plan.inner_folds)
+    strata = dataset.response_kind.strata(dataset.response(), plan.inner_folds)
     halves = []
     for number, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)

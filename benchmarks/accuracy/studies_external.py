@@ -31,7 +31,7 @@ def leave_study_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """Return the scores of a study by a model of the other one, both being studies."""
     dataset = pool_studies(data, "none")
     fits = observed_fits(dataset, changes)[1].with_chosen()
-    rows, scores = fits.test(list(map(str, fits.split)).index(name))
+    rows, scores = fits.test_scores(list(map(str, fits.split)).index(name))
     return scores[np.argsort(rows), -1] - fits.threshold[list(map(str, fits.split)).index(name)]
 
 

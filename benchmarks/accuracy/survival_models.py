@@ -143,7 +143,7 @@ def two_stage_scores(X: Array, fits: Fits, fit: int) -> Array:
     """Return the scores of all samples up to a constant; check them against the stored scores."""
     genes, weights = fits.chosen_coef(fit)
     scores = X[:, genes] @ weights
-    test, stored = fits.test(fit)
+    test, stored = fits.test_scores(fit)
     np.testing.assert_allclose(np.ptp(scores[test] - stored[:, -1]), 0, atol=1e-8)
     return scores
 

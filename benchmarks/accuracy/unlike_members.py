@@ -121,7 +121,9 @@ def measure_models(dataset: Dataset, splits: Splits) -> dict[str, dict[str, floa
     for fit, name in enumerate(fits["ensemble"].split.tolist()):
         split = split_by_name[name]
         train = dataset.rows(split.train)
-        scores = {model: model_fits.test(fit)[1][:, -1] for model, model_fits in fits.items()}
+        scores = {
+            model: model_fits.test_scores(fit)[1][:, -1] for model, model_fits in fits.items()
+        }
         for model, (base_model, n_members, partners) in EXTENDED.items():
             start = time.process_time()
             left_out_scores = fits[base_model].crossfitted[fit, train]

@@ -23,13 +23,13 @@ MIN_SINGULAR_SHARE = 1e-8
 class Adjustment:
     """Weights and covariates of k training sets."""
 
-    root: Array
+    root_weights: Array
     """(n, k) √v of the weights on the training rows, whose squares sum to their number.
 
     0 elsewhere.
     """
-    # (k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root`, rows of length 1,
-    # orthogonal to each other and to `root`; 0 for covariates that depend on others.
+    # (k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root_weights`, rows of
+    # length 1, orthogonal to each other and to `root_weights`; 0 for dependent covariates.
     basis: Array
     to_basis: Array  # (k, q, q)
     mean: Array  # (k, q) of the covariates over the training rows; 0 for one without a value there
@@ -37,12 +37,12 @@ class Adjustment:
     @property
     def weights(self) -> Array | None:
         """Weights v (n, k), 0 outside the training rows; None if all weights are equal."""
-        v = np.square(self.root)
+        v = np.square(self.root_weights)
         return None if np.isin(v, (0.0, 1.0)).all() else v
 
     def columns(self, k: int) -> Array:
         """Return the orthonormal columns (n, q) that span the covariates of training set k."""
-        return np.asarray((self.basis[k] * self.root[:, k]).T)
+        return np.asarray((self.basis[k] * self.root_weights[:, k]).T)
 
     def centred(self, Y: Array) -> tuple[Array, Array, Array]:
         """Return responses without mean and covariates (n, k), means (k,), coefficients (k, q).
@@ -52,7 +52,7 @@ class Adjustment:
         adjusted = np.zeros(Y.shape)
         mean = np.empty(Y.shape[1])
         y_on_basis = np.empty(self.mean.shape)
-        for set_number, root in enumerate(self.root.T):
+        for set_number, root in enumerate(self.root_weights.T):
             in_training = root > 0
             y = Y[in_training, set_number]
             roots = root[in_training]
@@ -73,7 +73,7 @@ class Adjustment:
     def without(self, k: int, Z: Array) -> Array:
         """Return √v Z (n, d) less the covariates of training set k; 0 outside its rows."""
         Q = self.columns(k)
-        weighted = self.root[:, [k]] * Z
+        weighted = self.root_weights[:, [k]] * Z
         return np.asarray(weighted - Q @ (Q.T @ weighted))
 
     def scores(self, y_on_basis: Array) -> Array:

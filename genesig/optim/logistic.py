@@ -226,7 +226,7 @@ def _class_weights(Y: Array, rows: Array, sample_weights: Array | None, balanced
         raise GenesigError(f"Y and rows must be (n, k) alike; found {Y.shape}, {rows.shape}")
     if not np.isin(Y[rows], (-1.0, 1.0)).all():
         raise GenesigError("the logistic loss needs classes -1 and 1 on all training rows")
-    v = np.square(adjustment(rows, weights=sample_weights).root)
+    v = np.square(adjustment(rows, weights=sample_weights).root_weights)
     for sign, name in ((-1.0, "-1"), (1.0, "1")):
         member = np.equal(Y, sign)
         total = np.where(rows & member, v, 0.0).sum(axis=0)

@@ -359,7 +359,7 @@ def training_sets(
         basis = np.zeros((k, 0, len(X)))
     else:
         Y, y_mean, y_on_basis = adjustment.centred(Y)
-        root_weights = adjustment.root
+        root_weights = adjustment.root_weights
         basis = adjustment.basis
     training_rows = TrainingRows(
         root_weights=np.ascontiguousarray(root_weights.T.astype(float)),

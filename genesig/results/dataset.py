@@ -62,17 +62,17 @@ class Dataset:
         return [str(name) for name in self.var.index]
 
     @property
-    def kind(self) -> Response:
+    def response_kind(self) -> Response:
         """The functions of the kind of response."""
         return RESPONSES[self.design.kind]
 
     def response(self) -> Array:
         """Return y, (n,), in the coding of its kind: ±1 for two classes, numbers for regression."""
-        return self.kind.read(self.obs, self.design)
+        return self.response_kind.read(self.obs, self.design)
 
     def label_values(self) -> Array:
         """Return the label as one number a sample, (n,) float: class code, number, or time."""
-        return self.kind.label_values(self.response())
+        return self.response_kind.label_values(self.response())
 
     def groups(self) -> Array | None:
         """Return the group name of each sample, or None if the study has no groups."""

@@ -164,7 +164,7 @@ class Fits:
         weights: Array = self.values
         return weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
 
-    def test(self, fit: int) -> tuple[Array, Array]:
+    def test_scores(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
         entries = row_entries(self.test_indptr, fit)
         return self.test_rows[entries], self.scores[entries]

@@ -216,7 +216,7 @@ def test_adjustment_ignores_held_out_samples():
     C[0, out[:, 0]] *= 100
     changed_adjustment = adjustment(problem.rows, C, np.where(out, 50.0, problem.v))
     np.testing.assert_array_equal(changed_adjustment.to_basis, problem.fixed.to_basis)
-    np.testing.assert_array_equal(changed_adjustment.root, problem.fixed.root)
+    np.testing.assert_array_equal(changed_adjustment.root_weights, problem.fixed.root_weights)
 
 
 def test_a_level_unseen_in_training_and_a_copy_say_nothing():

@@ -53,7 +53,7 @@ def problem(seed: int = 0, n: int = 48, d: int = 20, T: int = 3):
 def sets_of(X, y, C, v, rows, scales=SCALING):
     fixed = adjustment(rows, np.stack([C] * rows.shape[1]), np.stack([v] * rows.shape[1], axis=1))
     Y = np.repeat(y[:, None], rows.shape[1], axis=1)
-    share = shares(Y, rows, int(y.max()) + 1, np.square(fixed.root))
+    share = shares(Y, rows, int(y.max()) + 1, np.square(fixed.root_weights))
     return joint_sets(X, coded(Y, share), rows, **scales, adjustment=fixed), coded(Y, share)
 
 

@@ -131,7 +131,7 @@ def test_held_out_scores_equal_the_joint_model(task, weights):
     splits = draw_splits(dataset, seed=1, **SPLITS)
     fits = loop(dataset)
     for fit in range(len(fits)):
-        rows, scores = fits.test(fit)
+        rows, scores = fits.test_scores(fit)
         np.testing.assert_array_equal(rows, dataset.rows(splits.outer[fit].test))
         for mu in range(2):
             want = joint_scores(dataset, fits, fit, mu, splits)

@@ -68,7 +68,7 @@ def test_a_taken_fit_keeps_its_coefficients_and_test_scores():
     part = all_fits.take(np.array([2, 0]))
     for mu in range(3):
         np.testing.assert_array_equal(part.coef(0, mu)[1], all_fits.coef(2, mu)[1])
-    np.testing.assert_array_equal(part.test(1)[1], all_fits.test(0)[1])
+    np.testing.assert_array_equal(part.test_scores(1)[1], all_fits.test_scores(0)[1])
 
 
 def test_save_and_load_return_the_same_bytes(tmp_path):
@@ -138,9 +138,9 @@ def test_the_chosen_list_of_each_fit_is_its_last_column(seed):
             assert chosen_fits.intercept[fit, column] == all_fits.intercept[fit, source]
             assert chosen_fits.gap[fit, column] == all_fits.gap[fit, source]
             np.testing.assert_array_equal(
-                chosen_fits.test(fit)[1][:, column], all_fits.test(fit)[1][:, source]
+                chosen_fits.test_scores(fit)[1][:, column], all_fits.test_scores(fit)[1][:, source]
             )
-        np.testing.assert_array_equal(chosen_fits.test(fit)[0], all_fits.test(fit)[0])
+        np.testing.assert_array_equal(chosen_fits.test_scores(fit)[0], all_fits.test_scores(fit)[0])
     for name in ("choice", "threshold", "cv_error", "split", "test_rows"):
         np.testing.assert_array_equal(chosen_fits.arrays()[name], all_fits.arrays()[name])
 

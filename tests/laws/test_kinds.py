@@ -51,8 +51,10 @@ def test_every_training_set_is_sufficient(kind):
     y = dataset.response()
     for split in splits_of(dataset, folds=4, repeats=3).outer:
         rows = samples.rows(split.train)
-        assert dataset.kind.training_fault(y[rows], dataset.design.classes) is None
-        for class_rows in dataset.kind.required_samples(y, dataset.design.classes).values():
+        assert dataset.response_kind.training_fault(y[rows], dataset.design.classes) is None
+        for class_rows in dataset.response_kind.required_samples(
+            y, dataset.design.classes
+        ).values():
             share = class_rows[rows].sum() / class_rows.sum()
             assert share == pytest.approx(3 / 4, abs=1 / min(class_rows.sum(), 12))
 
@@ -61,7 +63,9 @@ def test_every_training_set_is_sufficient(kind):
 def test_constant_response_is_refused(kind):
     dataset = study_of(kind, 1)
     constant_response = np.repeat(dataset.response()[:1], 10)
-    assert isinstance(dataset.kind.training_fault(constant_response, dataset.design.classes), str)
+    assert isinstance(
+        dataset.response_kind.training_fault(constant_response, dataset.design.classes), str
+    )
 
 
 @each_response_kind
@@ -79,13 +83,13 @@ def test_a_permutation_exchanges_whole_responses(kind):
 def test_response_has_one_number_per_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
-    number = dataset.kind.to_numbers(y)
-    plain = dataset.kind.label_values(y)
+    number = dataset.response_kind.to_numbers(y)
+    plain = dataset.response_kind.label_values(y)
     assert plain.shape == (40,)
     assert number.shape == ((40, 3) if kind == "several_classes" else (40,))
     assert np.isfinite(number).all()
     assert np.isfinite(plain).all()
-    assert len(dataset.kind.label_cells(dataset.obs, dataset.design)) == 40
+    assert len(dataset.response_kind.label_cells(dataset.obs, dataset.design)) == 40
 
 
 @each_response_kind

@@ -64,7 +64,7 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
         dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design, dataset.provenance
     )
     model = json.loads(json.dumps(final_model(trained, final, folds=folds), allow_nan=False))
-    rows, scores = fits.test(0)
+    rows, scores = fits.test_scores(0)
     new = pd.DataFrame(raw.X[rows], columns=raw.genes)
     for at, mu in enumerate(LINEAR["mu"]):
         cut = scores[:, at] - fits.threshold[0]

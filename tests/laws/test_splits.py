@@ -473,7 +473,9 @@ def test_strata_of_a_regression_equal_those_of_its_negative(y, factor, parts):
     assume(len(set(y)) > 1)
     dataset = study(y, task="regression")
     negated_dataset = study([-factor * value for value in y], task="regression")
-    strata = [value.kind.strata(value.response(), parts) for value in (dataset, negated_dataset)]
+    strata = [
+        value.response_kind.strata(value.response(), parts) for value in (dataset, negated_dataset)
+    ]
     np.testing.assert_array_equal(*strata)
     lower_values, upper_values = (
         np.array(y)[in_stratum] for in_stratum in (strata[0] == 0, strata[0] != 0)

@@ -82,7 +82,7 @@ def test_held_out_scores_equal_the_joint_model() -> None:
     )
     for fit, split in enumerate(splits.outer):
         train = np.sort(dataset.rows(split.train))
-        (rows, scores) = fits.test(fit)
+        (rows, scores) = fits.test_scores(fit)
         lam = float(fits.grid.lam[fits.choice[fit, 1]] * fits.grid.norm[fit])
         genes, _ = fits.coef(fit, 0)
         want = minimum(dataset, train, genes, lam)

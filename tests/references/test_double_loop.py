@@ -112,7 +112,7 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
             support = elastic_net_support(X[train], y[train], FRACTIONS[tau] * tau_max, mu * norm)
             np.testing.assert_array_equal(np.sort(fits.coef(i, m)[0]), support)
             model = ridge(X[train], y[train], support, LINEAR["lam"][lam] * norm)
-            rows, scores = fits.test(i)
+            rows, scores = fits.test_scores(i)
             np.testing.assert_array_equal(rows, test)
             np.testing.assert_allclose(scores[:, m], model.predict(X[test][:, support]), atol=1e-8)
 

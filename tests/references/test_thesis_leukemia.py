@@ -21,7 +21,7 @@ def golub():
 def check(golub, config):
     splits = splits_of(golub, config)
     fits = outer_fits(golub, splits, config)
-    rows, scores = fits.test(0)
+    rows, scores = fits.test_scores(0)
     assert len(rows) == 34
     assert len(splits.outer[0].inner) == 38
     assert fits.grid.tau[-1] == pytest.approx(0.005)

@@ -54,12 +54,12 @@ def study_by_alignment(tmp_path_factory):
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(study_by_alignment):
     dataset, splits, fits = study_by_alignment["auto"]
     alignment_cache = alignments_to_choose(dataset)
-    y = dataset.kind.to_numbers(dataset.response())
+    y = dataset.response_kind.to_numbers(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
         name = alignment_cache.choose_best(y[rows], rows)
         alone = study_by_alignment[name][2]
-        np.testing.assert_allclose(fits.test(fit)[1], alone.test(fit)[1])
+        np.testing.assert_allclose(fits.test_scores(fit)[1], alone.test_scores(fit)[1])
         np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
 
 
@@ -81,7 +81,7 @@ def test_permuted_labels_choose_their_own_alignment(study_by_alignment):
         [
             name
             for name in ALIGNMENT_CANDIDATES
-            if np.allclose(of.test(fit)[1], fits_of_alignment[name].test(fit)[1])
+            if np.allclose(of.test_scores(fit)[1], fits_of_alignment[name].test_scores(fit)[1])
         ]
         for fit in range(len(of.split))
     ]
@@ -130,7 +130,7 @@ def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(study_
 def test_other_models_take_the_same_alignment(study_by_alignment):
     dataset, splits, _ = study_by_alignment["auto"]
     alignment_cache = alignments_to_choose(dataset)
-    y = dataset.kind.to_numbers(dataset.response())
+    y = dataset.response_kind.to_numbers(dataset.response())
     scores_of_ridge = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)

@@ -64,7 +64,7 @@ def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, tables_of_st
     dataset, _, fits = study
     table = tables_of_study[0].set_index("study")
     for fit, name in enumerate(map(str, fits.split)):
-        test, scores = fits.test(fit)
+        test, scores = fits.test_scores(fit)
         expected = delong(dataset.response()[test], scores[:, -1])
         np.testing.assert_allclose(
             table.loc[name, ["value", "low", "high"]].astype(float), expected

@@ -70,7 +70,7 @@ class Samples:
         return cls(
             tuple(dataset.samples),
             dataset.response(),
-            dataset.kind,
+            dataset.response_kind,
             dataset.design.classes,
             dataset.groups(),
             dataset.batches(),

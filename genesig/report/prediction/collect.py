@@ -135,7 +135,7 @@ def _held_out_scores(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     score_estimates_outcome = MEASURES[dataset.design.kind].fitted
     label_of_sample: dict[str, Any] = response_of_sample
     if not score_estimates_outcome:  # the class, or time and event as text
-        labels = dataset.kind.label_cells(dataset.obs, dataset.design)
+        labels = dataset.response_kind.label_cells(dataset.obs, dataset.design)
         label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples = [
         _held_out_sample(
@@ -196,7 +196,7 @@ def _held_out_of_several_classes(
 ) -> HeldOut:
     """Return held-out margins of each sample's own class; a margin of at most 0 is an error."""
     table = table.assign(score=class_margins(table, classes))
-    labels = dataset.kind.label_cells(dataset.obs, dataset.design)
+    labels = dataset.response_kind.label_cells(dataset.obs, dataset.design)
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples: list[HeldOutSample] = [
         _held_out_sample(name, rows, label_of_sample[name], 1.0)  # margins below 0 are wrong

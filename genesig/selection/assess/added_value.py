@@ -90,13 +90,16 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
 
 def _number_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the residuals (n, 1) of a number, or of a class coded as a number."""
-    return adjustment.root * adjustment.centred(y[:, None])[0]
+    return adjustment.root_weights * adjustment.centred(y[:, None])[0]
 
 
 def _class_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the residuals (n, T) of the codes of several classes."""
     class_shares = shares(
-        y[:, None], adjustment.root > 0, int(y.max()) + 1, np.square(adjustment.root)
+        y[:, None],
+        adjustment.root_weights > 0,
+        int(y.max()) + 1,
+        np.square(adjustment.root_weights),
     )
     codes = coded(y[:, None], class_shares)[:, 0]
     return np.hstack([_number_residuals(adjustment, code) for code in codes.T])
@@ -104,10 +107,10 @@ def _class_residuals(adjustment: Adjustment, y: Array) -> Array:
 
 def _martingale_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
-    weighted_rows = np.flatnonzero(adjustment.root[:, 0])
-    eta = ASSESSMENT_KINDS["survival"].score_covariates(adjustment, y, adjustment.root > 0, [])[
-        weighted_rows
-    ]
+    weighted_rows = np.flatnonzero(adjustment.root_weights[:, 0])
+    eta = ASSESSMENT_KINDS["survival"].score_covariates(
+        adjustment, y, adjustment.root_weights > 0, []
+    )[weighted_rows]
     weights = None if adjustment.weights is None else adjustment.weights[weighted_rows, 0]
     risk = RiskSets.from_times(y["time"][weighted_rows], y["event"][weighted_rows], weights=weights)
     residuals = np.zeros((len(y), 1))

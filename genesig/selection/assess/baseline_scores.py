@@ -68,7 +68,7 @@ def run_baselines(
     aligned_dataset = dataset
     for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
         if alignments is not None:
-            y = dataset.kind.to_numbers(dataset.response()[training_rows[split_number]])
+            y = dataset.response_kind.to_numbers(dataset.response()[training_rows[split_number]])
             aligned_dataset = replace(
                 dataset,
                 X=alignments.aligned_copy(alignments.choose_best(y, training_rows[split_number])),

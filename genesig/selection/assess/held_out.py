@@ -99,7 +99,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     outer = {split.name: split for split in splits.outer}
     rows = []
     for fit, name in enumerate(map(str, observed.split)):
-        test, scores = observed.test(fit)
+        test, scores = observed.test_scores(fit)
         tau, lam, _ = observed.choice[fit]
         split = outer[name]
         for column, mu in enumerate(observed.mu):
@@ -153,7 +153,7 @@ def predictions_table(
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     split_names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
-    label = dataset.kind.label_cells(dataset.obs, dataset.design)
+    label = dataset.response_kind.label_cells(dataset.obs, dataset.design)
     lines = _probability_lines(dataset, observed, probabilities)
     tables = [
         pd.DataFrame(

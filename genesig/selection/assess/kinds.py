@@ -385,7 +385,9 @@ def _score_classes_by_covariates(
     """
     Y = np.tile(y[:, None], is_training.shape[1])
     n_classes = int(y.max()) + 1
-    share = shares(Y[:, :1], is_training[:, :1], n_classes, np.square(adjustment.root[:, :1]))
+    share = shares(
+        Y[:, :1], is_training[:, :1], n_classes, np.square(adjustment.root_weights[:, :1])
+    )
     # Sets without an inner fold have the shares of the outer training set, set 0, see `coded`.
     columns = coded(Y, np.repeat(share, is_training.shape[1], axis=0))
     f = np.stack([adjustment.covariate_scores(columns[:, :, c]) for c in range(n_classes)], axis=-1)
@@ -542,7 +544,7 @@ def _score_survival_by_covariates(
     from genesig.optim.cox.path import ridge  # here, because most jobs import this module
     from genesig.optim.cox.training import separation_ridge
 
-    training_rows = np.flatnonzero(adjustment.root[:, 0])
+    training_rows = np.flatnonzero(adjustment.root_weights[:, 0])
     C = adjustment.basis[0].T
     weights = adjustment.weights
     training_weights = None if weights is None else weights[training_rows, 0]

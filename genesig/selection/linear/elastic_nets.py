@@ -248,7 +248,7 @@ class MultiTaskElasticNets:
     ) -> MultiTaskElasticNets:
         """Make k training sets from class numbers Y and masks `rows`, (n, k), with covariates."""
         adjustment = adjust_for_covariates(covariates, Y, rows)
-        sample_weights = None if adjustment is None else np.square(adjustment.root)
+        sample_weights = None if adjustment is None else np.square(adjustment.root_weights)
         class_share = shares(Y, rows, int(Y.max()) + 1, sample_weights)
         joint = joint_sets(
             X,

@@ -101,7 +101,7 @@ def _terms_of_fit(
         weights = np.concatenate([weights, gamma.reshape(len(covariate_means), n_scores)])
     score_weights = np.ones((len(test), 1))  # (n_test, T): explained score = Σ_T weight * score
     if training_set.kind == SEVERAL_CLASSES:
-        score_weights = _margin_weights(chosen.test(fit)[1][:, -1], training_set.y[test])
+        score_weights = _margin_weights(chosen.test_scores(fit)[1][:, -1], training_set.y[test])
     intercepts = score_weights @ (score_intercepts + means @ weights)
     return (values - means) * (score_weights @ weights.T), intercepts
 

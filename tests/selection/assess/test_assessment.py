@@ -45,7 +45,7 @@ def by_hand(dataset, splits, fits, permutation, mu, metric):
                 fits.permutation[fit] == permutation
                 and repeat[str(fits.split[fit])] == permutation_value
             ):
-                test, f = fits.test(fit)
+                test, f = fits.test_scores(fit)
                 rows.append(test)
                 scores.append(f[:, fits.choice[fit, 2] if mu is None else mu] - fits.threshold[fit])
         errors.append(metric(y[np.concatenate(rows)], np.concatenate(scores)))

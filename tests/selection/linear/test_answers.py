@@ -178,7 +178,7 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
             ):
                 np.testing.assert_array_equal(coef_before, two)
             np.testing.assert_array_equal(
-                answer_before.test(fit)[1], answer_after.test(reverse_order[fit])[1]
+                answer_before.test_scores(fit)[1], answer_after.test_scores(reverse_order[fit])[1]
             )
     chosen = fits.with_chosen()
     np.testing.assert_array_equal(

@@ -40,10 +40,10 @@ def test_kept_lists_equal_those_without_a_limit():
     np.testing.assert_array_equal(np.isnan(fits.gap), ~within_limit)
     np.testing.assert_array_equal(fits.choice, uncut.choice)
     for fit, mu in np.ndindex(within_limit.shape):
-        scores = fits.test(fit)[1][:, mu]
+        scores = fits.test_scores(fit)[1][:, mu]
         assert np.isnan(scores).all() == (not within_limit[fit, mu])
         if within_limit[fit, mu]:
-            np.testing.assert_allclose(scores, uncut.test(fit)[1][:, mu], 0, 1e-9)
+            np.testing.assert_allclose(scores, uncut.test_scores(fit)[1][:, mu], 0, 1e-9)
             (genes, values) = fits.coef(fit, mu)
             (uncut_genes, expected) = uncut.coef(fit, mu)
             np.testing.assert_array_equal(genes, uncut_genes)
