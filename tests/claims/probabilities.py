@@ -152,10 +152,10 @@ def one(
 
 
 def probabilities_of_new(
-    seed: int, n: int, shares: tuple[float, ...], raised: float
+    seed: int, n: int, shares: tuple[float, ...], raised: float, raised_genes: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return probabilities and classes of new samples by a study's model.json; whether in doubt."""
-    design = SMALL_GENES, SMALL_RAISED
+    design = SMALL_GENES, raised_genes
     dataset, splits = study(seed, n, shares, raised, *design)
     final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
@@ -171,19 +171,27 @@ def probabilities_of_new(
 
 
 def of_small_studies(
-    seed: int, n: int, shares: tuple[float, ...], raised: float
+    seed: int,
+    n: int,
+    shares: tuple[float, ...],
+    raised: float,
+    raised_genes: int = SMALL_RAISED,
 ) -> dict[str, float]:
     """Return the slope in new samples of some studies together, and what they claim."""
     studies = [
-        probabilities_of_new(SMALL_TOGETHER * seed + k, n, shares, raised)
+        probabilities_of_new(SMALL_TOGETHER * seed + k, n, shares, raised, raised_genes)
         for k in range(SMALL_TOGETHER)
     ]
     p, y = (np.concatenate([small_study[part] for small_study in studies]) for part in (0, 1))
     doubtful = np.repeat([small_study[2] for small_study in studies], N_NEW_SAMPLES)
     distance = p[:, -1] - shares[-1]
     varied = bool((np.abs(distance) > 1e-3).any())
+    sure = ~doubtful
     return {
         "slope": float(fitted_line(np.log(p), y)[-1]) if varied else np.nan,
+        "slope without doubt": float(fitted_line(np.log(p[sure]), y[sure])[-1])
+        if sure.any()
+        else np.nan,
         "distance": float(np.sqrt(np.mean(np.square(distance)))),
         "distance in doubt": float(np.sqrt(np.mean(np.square(distance[doubtful]))))
         if doubtful.any()
@@ -208,6 +216,13 @@ CLOSE_IN_DOUBT = Claim(
     "at most .12",
     0.0,
     0.12,
+)
+SLOPE_WITHOUT_DOUBT = Claim(
+    "slope without doubt",
+    "probability of new samples of studies without doubt: slope",
+    "within 0.8 and 1.25",
+    0.8,
+    1.25,
 )
 IN_DOUBT = Claim("doubtful", "probabilities are in doubt", "in at least 90 % of studies", 0.9, 1.0)
 SMALL_WORLDS = (
@@ -292,5 +307,14 @@ TRIALS: tuple[Trial, ...] = (
             few=2 if (n, raised) in TESTED_SMALL_WORLDS else None,
         )
         for n, mix, shares, raised, claims in SMALL_WORLDS
+    ),
+    # The slope does not hold: studies without doubt are those whose left-out samples were lucky.
+    Trial(
+        "Probabilities of small studies",
+        f"{SMALL_TOGETHER} studies of 60 samples, classes 50:50, one gene raised by 0.8 SD",
+        partial(of_small_studies, n=60, shares=(0.5, 0.5), raised=0.8, raised_genes=1),
+        (SLOPE_WITHOUT_DOUBT, CLOSE, CLOSE_IN_DOUBT),
+        draws=6,
+        few=None,
     ),
 )
