@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm
 
+from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import (
     NORMAL_QUANTILE,
     area_variance,
@@ -98,3 +99,18 @@ def test_study_at_chance_has_no_sample_size(signal, rows):
         assert value["events"] == np.ceil(0.4 * value["samples"])
         assert safe["value"] < value["value"]
         assert safe["samples"] > value["samples"]
+
+
+@pytest.mark.parametrize(("signal", "n_rows"), [(2.0, 2), (0.0, 0)])
+def test_study_of_numbers_is_sized_by_r2_and_its_lower_limit(signal, n_rows):
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(100)
+    scores = held(y, signal * y / 2 + 0.3 * rng.standard_normal(100))
+    headline = ASSESSMENT_KINDS["regression"].headline
+    table = next_study_table(scores, headline, None)
+    assert len(table) == n_rows
+    if n_rows:
+        (assessment,) = assess(scores, headline)
+        assert table["value"].tolist() == [1 - assessment.error, 1 - assessment.high]
+        assert table["value"][1] < table["value"][0] < 1
+        assert table["samples"].tolist() == [samples_for_r2(value) for value in table["value"]]
