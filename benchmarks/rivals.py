@@ -160,17 +160,17 @@ def cox_net(ratio: float) -> Rival:
             ties=DEFAULT_TIES,
             norm=np.ones(rows.shape[1]),
         )
-        tau = sets.sets.tau_max[:, None] * np.geomspace(1, 0.05, 20)
+        tau = sets.training_sets.tau_max[:, None] * np.geomspace(1, 0.05, 20)
         path = cox_path(sets, tau, tau / 2 / ratio * (1 - ratio), tolerance=1e-5)
         fits = np.zeros((len(inner), 20, len(y)))
         for k, m in np.ndindex(fits.shape[:2]):
             genes, values = path.coef(k + 1, m)
-            fits[k, m] = (Z[:, genes] - sets.sets.mean[k + 1, genes]) @ values
+            fits[k, m] = (Z[:, genes] - sets.training_sets.mean[k + 1, genes]) @ values
         error, _ = left_out_deviance(
             y["time"], y["event"], [left_out for _, left_out in inner], fits, DEFAULT_TIES
         )
         genes, values = path.coef(0, int(np.argmin(error)))
-        return (Z_test[:, genes] - sets.sets.mean[0, genes]) @ values, genes
+        return (Z_test[:, genes] - sets.training_sets.mean[0, genes]) @ values, genes
 
     return fit
 

@@ -43,7 +43,10 @@ def time_survival(X, times, events, mu, tolerance):
     """Return the path of the partial likelihood."""
     sets = cox_sets(X, FollowUp(times, events), np.ones((len(X), 1), bool), **KEYS)
     return cox_path(
-        sets, sets.sets.tau_max[:, None] * TAU, mu * sets.sets.norm, tolerance=tolerance
+        sets,
+        sets.training_sets.tau_max[:, None] * TAU,
+        mu * sets.training_sets.norm,
+        tolerance=tolerance,
     )
 
 

@@ -52,8 +52,8 @@ def code_classes(y, T, rows):
 
 
 def sklearn_gap(joint, k, coef, tau, mu):
-    rows = joint.sets.rows[:, k]
-    Z = joint.sets.standardised(k)[rows]
+    rows = joint.training_sets.rows[:, k]
+    Z = joint.training_sets.standardised(k)[rows]
     Y = joint.Y[k][:, : len(rows)].T[rows]
     n = len(Y)
     r = Y - Z @ coef
@@ -68,8 +68,8 @@ def by_sklearn(joint, tau, mu, tol):
     """Go down the path of fold 0; alpha and l1_ratio of 1/(2n) ||.||² + alpha (...)."""
     from sklearn.linear_model import MultiTaskElasticNet
 
-    rows = joint.sets.rows[:, 0]
-    Z = joint.sets.standardised(0)[rows]
+    rows = joint.training_sets.rows[:, 0]
+    Z = joint.training_sets.standardised(0)[rows]
     Y = joint.Y[0][:, : len(rows)].T[rows]
     model = None
     worst = 0.0
@@ -93,8 +93,8 @@ def time_both(T, runs):
     joint = joint_sets(X, code_classes(y, T, rows), rows, centre=True, unit_variance=True)
     mu = 1e-6 * joint.norm[:, None]
     share = np.geomspace(1, 0.1, TAUS + 1)[1:]
-    tau, tau_1 = (m[:, None] * share for m in (joint.tau_max, joint.sets.tau_max))
-    alone = partial(path, joint.sets, tau_1, mu, solver="landweber-newton", tolerance=1e-9)
+    tau, tau_1 = (m[:, None] * share for m in (joint.tau_max, joint.training_sets.tau_max))
+    alone = partial(path, joint.training_sets, tau_1, mu, solver="landweber-newton", tolerance=1e-9)
     joint_seconds, joint_fit = seconds(
         partial(joint_path, joint, tau, mu, tolerance=1e-9), runs + 1
     )

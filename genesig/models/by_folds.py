@@ -350,7 +350,7 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
             return deviances.reshape(scores.shape[1:3])
 
         self._choose(
-            sets.sets,
+            sets.training_sets,
             lambda tau, mu: cox_path(sets, tau, mu, tolerance=self.tolerance),
             lambda gene_lists, lam: ridge_scores(sets, gene_lists, lam),
             deviance,

@@ -102,8 +102,8 @@ class L1L2Cox(SelectsLinear, BaseEstimator):  # type: ignore[misc]
             unit_variance=self.unit_variance,
             ties=self.ties,
         )
-        norm = sets.sets.norm[:, None]
-        tau = self.tau * sets.sets.tau_max[:, None]
+        norm = sets.training_sets.norm[:, None]
+        tau = self.tau * sets.training_sets.tau_max[:, None]
         mu = self.mu * norm
         fits = cox_path(sets, tau, mu, tolerance=self.tolerance)
         coefs, intercept, gap = ridge_coef(sets, fits, self.lam * norm[:, 0])

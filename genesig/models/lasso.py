@@ -109,7 +109,7 @@ def cox_net(X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence
     def fit(tau: Array, mu: Array) -> Path:
         return cox_path(sets, tau, mu, tolerance=GAP_TOLERANCE)
 
-    scores = _scores_along_paths(fit, sets.sets, np.vstack([X, X_test]), l1_shares)
+    scores = _scores_along_paths(fit, sets.training_sets, np.vstack([X, X_test]), l1_shares)
     best_fit = 0
     if len(usable_folds):
         error, _ = left_out_deviance(

@@ -142,7 +142,7 @@ class LogisticSets:
     # its Y are half the residuals t - p of the fit without features, so that its `tau_max` is that
     # of the logistic loss. Weights of samples are in them, in the scales of features and in its
     # `norm`.
-    sets: TrainingSets
+    training_sets: TrainingSets
     y: Array  # (k, N) classes -1 and 1
     v: Array  # (k, N) weights of sum 1, 0 on left-out rows
     start: PathState  # the fits without features
@@ -151,12 +151,12 @@ class LogisticSets:
     @property
     def tau_max(self) -> Array:
         """``(1/n_k) max_j |z_j'V(t - p)|`` of each, (k,); see `TrainingSets.tau_max`."""
-        return self.sets.tau_max
+        return self.training_sets.tau_max
 
     @property
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu, (k,)."""
-        return self.sets.norm
+        return self.training_sets.norm
 
     @property
     def solve(self) -> Callable[..., None]:
@@ -170,12 +170,12 @@ class LogisticSets:
 
     def loss_data(self, columns: slice) -> LossData:
         """Return some training sets for compiled code."""
-        mean, inverse = self.sets.moments(columns)
+        mean, inverse = self.training_sets.moments(columns)
         return _data_without_features(self.y[columns], self.v[columns])._replace(
-            F=self.sets.matrix.F,
-            mean=mean - self.sets.matrix.shift,
+            F=self.training_sets.matrix.F,
+            mean=mean - self.training_sets.matrix.shift,
             inverse=inverse,
-            weights=self.sets.weights,
+            weights=self.training_sets.weights,
         )
 
 
@@ -305,6 +305,8 @@ def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Arr
     """
     fit_number = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
     of_set = fit_number // path.shape[1]
-    values = path.values * sets.sets.inverse_scale[of_set, path.indices]
-    offset = np.bincount(fit_number, values * sets.sets.mean[of_set, path.indices], intercept.size)
+    values = path.values * sets.training_sets.inverse_scale[of_set, path.indices]
+    offset = np.bincount(
+        fit_number, values * sets.training_sets.mean[of_set, path.indices], intercept.size
+    )
     return values, intercept - offset.reshape(intercept.shape)

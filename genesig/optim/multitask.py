@@ -39,7 +39,7 @@ MAX_CHUNK_SETS = 64
 class JointSets:
     """k training sets, each with T responses."""
 
-    sets: TrainingSets  # rows, means and scales of the k sets; its responses are the first ones
+    training_sets: TrainingSets  # the k sets, with the first of the responses each
     # (k, T, N) responses minus their training means, 0 on the other rows. With an adjustment times
     # √v, and without the part that the covariates explain.
     Y: Array
@@ -50,19 +50,21 @@ class JointSets:
     @property
     def norm(self) -> Array:
         """Return ``||Z'Z|| / n_k``, (k,)."""
-        return self.sets.norm
+        return self.training_sets.norm
 
     @cached_property
     def tau_max(self) -> Array:
         """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
         largest_tau = np.empty(len(self.Y))
-        n = len(self.sets.X)
+        n = len(self.training_sets.X)
         for chunk in _chunks(self):
             features = Features(self, chunk)
             Y = self.Y[chunk, :, :n].transpose(0, 2, 1)
             squared_gradients = features.squared_products(Y, range(len(Y))) / features.weights**2
             largest = squared_gradients.max(axis=1)
-            largest_tau[chunk] = 2 / self.sets.rows[:, chunk].sum(axis=0) * np.sqrt(largest)
+            largest_tau[chunk] = (
+                2 / self.training_sets.rows[:, chunk].sum(axis=0) * np.sqrt(largest)
+            )
         return largest_tau
 
 
@@ -72,7 +74,7 @@ class Features:
     single_columns = True
 
     def __init__(self, joint: JointSets, part: slice) -> None:
-        sets = joint.sets
+        sets = joint.training_sets
         self.sets = sets
         self.weights = sets.weights
         self.n = len(sets.X)
@@ -131,7 +133,7 @@ def joint_sets(
         rows,
         centre=centre,
         unit_variance=unit_variance,
-        share_copy_with=None if share_copy_with is None else share_copy_with.sets,
+        share_copy_with=None if share_copy_with is None else share_copy_with.training_sets,
         weights=weights,
         adjustment=adjustment,
         norm=norm,
@@ -184,10 +186,15 @@ def joint_path(
     """
     if joint.Y.shape[1] == 1:
         scalar = scalar_path(
-            joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
+            joint.training_sets,
+            tau,
+            mu,
+            solver="landweber-newton",
+            tolerance=tolerance,
+            longest=longest,
         )
         return replace(scalar, values=scalar.values[:, None])
-    tau, mu = broadcast_levels(joint.sets, tau, mu)
+    tau, mu = broadcast_levels(joint.training_sets, tau, mu)
     if not (tau > 0).all():
         raise GenesigError("with several responses tau must be positive")
     gap = np.full(tau.shape, np.nan)
@@ -242,16 +249,16 @@ def joint_scores(
     k) bool: rows to score of each training set, all unless given; the others are NaN. Formula and
     units of lam: see `refit.refit_scores`.
     """
-    scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
-    if joint.sets.adjustment is not None:
-        basis = joint.sets.adjustment.basis
+    scores = ridge_scores(joint.training_sets, joint.Y, path, lam, joint.y_mean, rows)
+    if joint.training_sets.adjustment is not None:
+        basis = joint.training_sets.adjustment.basis
         scores += np.einsum("kqt,kqn->knt", joint.y_on_basis, basis)[:, None, None]
     return scores
 
 
 def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
     """Return (values (nnz, T), intercept (k, m, T)) of the refit, in the units of X."""
-    values, constant = ridge_coef(joint.sets, joint.Y, path, lam)
+    values, constant = ridge_coef(joint.training_sets, joint.Y, path, lam)
     return values, joint.y_mean[:, None] + constant
 
 
@@ -271,7 +278,7 @@ def _chunks(joint: JointSets) -> Iterator[slice]:
 
     A slice has `MIN_CHUNK_SETS` to `MAX_CHUNK_SETS` training sets; the last one may have fewer.
     """
-    n_features = len(joint.sets.weights)
+    n_features = len(joint.training_sets.weights)
     bytes_of_set = n_features * (8 * joint.Y.shape[1] + FEATURE_BYTES)
     chunk_size = int(np.clip(JOINT_CHUNK_BYTES / bytes_of_set, MIN_CHUNK_SETS, MAX_CHUNK_SETS))
     for start in range(0, len(joint.Y), chunk_size):

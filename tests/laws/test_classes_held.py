@@ -98,7 +98,7 @@ def test_joint_path_minimum_equals_a_general_solver() -> None:
     tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
     cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
     np.testing.assert_allclose(ours, B.value, atol=1e-6)
-    gamma = covariate_coef(joint.sets, solution, solution.values, joint.y_on_basis)[0, 0]
+    gamma = covariate_coef(joint.training_sets, solution, solution.values, joint.y_on_basis)[0, 0]
     np.testing.assert_allclose(gamma, G.value, atol=1e-6)
 
 
@@ -117,7 +117,7 @@ def test_scores_and_weights_equal_joint_least_squares() -> None:
     lam = np.array([0.02, 0.3])
     scores = joint_scores(joint, solution, lam)
     values, intercept = joint_coef(joint, solution, lam[:1])
-    gamma = covariate_coef(joint.sets, solution, values, joint.y_on_basis)
+    gamma = covariate_coef(joint.training_sets, solution, values, joint.y_on_basis)
     for k, m in np.ndindex(solution.shape):
         A = solution.coef(k, m)[0]
         training_rows = rows[:, k]
@@ -132,7 +132,9 @@ def test_scores_and_weights_equal_joint_least_squares() -> None:
             np.testing.assert_allclose(scores[k, m, place], want, atol=1e-9)
         part = row_entries(solution.indptr, k * 3 + m)
         expected_scores = intercept[k, m] + X[:, A] @ values[part]
-        expected_scores = expected_scores + (C - joint.sets.adjustment.mean[k]) @ gamma[k, m]
+        expected_scores = (
+            expected_scores + (C - joint.training_sets.adjustment.mean[k]) @ gamma[k, m]
+        )
         np.testing.assert_allclose(expected_scores, scores[k, m, 0], atol=1e-9)
 
 
@@ -162,7 +164,7 @@ def test_whole_weights_are_repeated_samples() -> None:
 def test_two_classes_have_the_lists_of_the_scalar_path() -> None:
     X, y, C, v, rows = problem(4, T=2)
     joint, _ = sets_of(X, y, C, v, rows)
-    fixed = joint.sets.adjustment
+    fixed = joint.training_sets.adjustment
     sets = training_sets(X, np.tile(2 * y[:, None] - 1, 2), rows, **SCALING, adjustment=fixed)
     share = np.array([0.7, 0.3, 0.1])
     joint_solution = joint_path(joint, joint.tau_max[:, None] * share, 1e-3, tolerance=1e-11)

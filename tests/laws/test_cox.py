@@ -105,7 +105,7 @@ def test_gap_bounds_the_gain_of_any_other_point(ties, seed, n, share, mu):
     """Weak duality, at points that are far from the solution, too."""
     rng = np.random.default_rng(seed)
     sets = one_set(seed, n, 4, ties, weights=rng.uniform(0.5, 2, 4))
-    tau = share * float(sets.sets.tau_max[0]) + 1e-3
+    tau = share * float(sets.training_sets.tau_max[0]) + 1e-3
     b = 0.3 * rng.normal(size=4)
     directions = rng.normal(size=(20, 4)) * rng.uniform(0, 1, (20, 1))
     gap = certificate_gap(sets, b, tau, mu)
@@ -128,7 +128,7 @@ def test_the_dual_of_the_likelihood_is_exact():
 def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
     """With copies of features, more features than samples, and many equal times."""
     sets = one_set(seed, n, d, ties, copies=True)
-    tau = float(sets.sets.tau_max[0]) * np.array([1.0, 0.6, 0.3, 0.1]) + 1e-9
+    tau = float(sets.training_sets.tau_max[0]) * np.array([1.0, 0.6, 0.3, 0.1]) + 1e-9
     rng = np.random.default_rng(seed)
     B = dense(sets, tau, mu)
     assert not B[0].any()
@@ -144,14 +144,14 @@ def test_every_fit_is_certified_and_none_is_better(ties, seed, n, d, mu):
 @pytest.mark.parametrize(("seed", "n", "d"), [(48, 6, 60), (66, 8, 200), (91, 6, 60)])
 def test_quadratic_models_of_few_samples_are_solved_from_0(seed, n, d):
     sets = one_set(seed, n, d)
-    levels = float(sets.sets.tau_max[0]) * np.geomspace(1, 1e-3, 12)
+    levels = float(sets.training_sets.tau_max[0]) * np.geomspace(1, 1e-3, 12)
     assert cox_path(sets, levels, 0.0, tolerance=1e-7).gap.max() <= 1e-7
 
 
 def test_below_the_largest_tau_the_first_feature_enters():
     sets = one_set(2, 40, 30)
     (top,) = tau_max(sets)
-    assert top == pytest.approx(sets.sets.tau_max[0], rel=1e-12)
+    assert top == pytest.approx(sets.training_sets.tau_max[0], rel=1e-12)
     assert cox_path(sets, [top * 1.0001, top * 0.999], 0.0, tolerance=1e-9).sizes().tolist() == [
         [0, 1]
     ]
@@ -207,7 +207,7 @@ def test_path_ended_on_a_rough_solution_ends_where_the_exact_path_does(seed, mu)
         X, FollowUp(time, event), rng.random((40, 2)) < 0.9, centre=True, unit_variance=True
     )
     tau = tau_max(sets)[:, None] * np.geomspace(0.9, 0.05, 6)
-    mus = mu * sets.sets.norm[:, None]
+    mus = mu * sets.training_sets.norm[:, None]
     full_path = cox_path(sets, tau, mus, tolerance=1e-7)
     for longest in (8, 30, 90):
         cut = cox_path(sets, tau, mus, tolerance=1e-7, longest=longest)
@@ -245,7 +245,7 @@ def test_path_ignores_sample_order_and_held_out_rows():
     X[25:] = 1e3
     time[25:] = 1e3
     sets_reordered = cox_sets(X[order], FollowUp(time[order], event[order]), rows[order], **keys)
-    tau = 0.2 * sets_in_order.sets.tau_max[0]
+    tau = 0.2 * sets_in_order.training_sets.tau_max[0]
     np.testing.assert_allclose(
         dense(sets_reordered, tau, 0.1), dense(sets_in_order, tau, 0.1), atol=1e-9
     )

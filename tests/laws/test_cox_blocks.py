@@ -115,8 +115,8 @@ def test_blocks_of_single_genes_equal_the_elastic_net(ties: str) -> None:
     )
     columns = Columns(X, single_columns(60, 1.0))
     risk = RiskSets.from_times(time, event, ties)
-    tau = np.geomspace(0.8, 0.1, 6) * float(sets.sets.tau_max[0])
-    assert largest(columns, risk) == pytest.approx(float(sets.sets.tau_max[0]), rel=1e-10)
+    tau = np.geomspace(0.8, 0.1, 6) * float(sets.training_sets.tau_max[0])
+    assert largest(columns, risk) == pytest.approx(float(sets.training_sets.tau_max[0]), rel=1e-10)
     theirs = cox_path(sets, tau[None], 0.05, tolerance=1e-12)
     ours = cox_block_path(columns, risk, tau, 0.05, tolerance=1e-12)
     for m in range(6):

@@ -50,7 +50,7 @@ def test_ridge_scores_equal_certified_fits_of_a_single_list(seed, ties, covariat
             assert gap.max() <= 1e-12
             gamma = covariate_coef(sets, path_of_lists([A]), lam)
             for k, b in enumerate(np.split(values, 2)):
-                expected = intercept[k, 0] + sets.sets.X[:, A] @ b
+                expected = intercept[k, 0] + sets.training_sets.X[:, A] @ b
                 if covariates:
                     expected += (C[k] - sets.fixed.mean[k]) @ gamma[k, 0]
                 far = np.sqrt(1e-12) * max(1.0, np.abs(expected).max())  # as a gap leaves it

@@ -21,8 +21,8 @@ def problem(weighted, seed=0, n=50, d=150, k=4):
     sets = cox_sets(
         X, FollowUp(time, event, weights), rng.random((n, k)) < 0.8, centre=True, unit_variance=True
     )
-    tau = np.geomspace(0.9, 0.1, 12) * sets.sets.tau_max[:, None]
-    return sets, tau, 1e-2 * sets.sets.norm[:, None] + 0 * tau
+    tau = np.geomspace(0.9, 0.1, 12) * sets.training_sets.tau_max[:, None]
+    return sets, tau, 1e-2 * sets.training_sets.norm[:, None] + 0 * tau
 
 
 def assert_same_path(path, expected):

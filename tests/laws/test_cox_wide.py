@@ -21,7 +21,11 @@ def wide(seed, n=20, d=160, weighted=False, ties="efron"):
         ties=ties,
         weights=rng.uniform(0.5, 2, d) if weighted else None,
     )
-    return sets, 0.1 * float(sets.sets.tau_max[0]), 0.05 * float(sets.sets.norm[0])
+    return (
+        sets,
+        0.1 * float(sets.training_sets.tau_max[0]),
+        0.05 * float(sets.training_sets.norm[0]),
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -32,7 +36,7 @@ def test_the_fit_is_stationary_from_nothing_and_from_another(seed, d, ties, weig
     sets, tau, mu = wide(seed, d=d, weighted=weighted, ties=ties)
     risk = sets.risk[0]
     Z = sets.columns(0, np.arange(d))
-    cut = tau * sets.sets.weights
+    cut = tau * sets.training_sets.weights
     solutions = []
     for levels in ([tau], [0.1 * tau, 5 * tau, tau]):
         fits = cox_path(sets, levels, mu, tolerance=1e-12)

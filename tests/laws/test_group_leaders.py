@@ -36,8 +36,8 @@ def solve_survival(**options):
     time = rng.exponential(np.exp(-X[:, 0]))
     event = rng.random(50) < 0.7
     sets = cox_sets(X, FollowUp(time, event), rows, **SCALING)
-    tau = sets.sets.tau_max[:, None] * TAU_SHARES
-    mu = 1e-3 * sets.sets.norm[:, None]
+    tau = sets.training_sets.tau_max[:, None] * TAU_SHARES
+    mu = 1e-3 * sets.training_sets.norm[:, None]
     return cox_path(sets, tau, mu, tolerance=1e-9, **options)
 
 

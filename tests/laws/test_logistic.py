@@ -248,13 +248,13 @@ def test_coefficients_in_the_units_of_the_matrix_give_the_scores(unit_variance):
     scores = logistic_scores(sets, path, intercept)
     values, constant = logistic_coef(sets, path, intercept)
     for k in range(2):
-        Z = sets.sets.standardised(k)
+        Z = sets.training_sets.standardised(k)
         for m in range(len(TAU_SHARES)):
             part = row_entries(path.indptr, 4 * k + m)
             A = path.indices[part]
             by_hand = intercept[k, m] + Z[:, A] @ path.values[part]
             np.testing.assert_allclose(scores[k, m], by_hand, atol=1e-10)
-            by_units = constant[k, m] + sets.sets.X[:, A] @ values[part]
+            by_units = constant[k, m] + sets.training_sets.X[:, A] @ values[part]
             np.testing.assert_allclose(scores[k, m], by_units, atol=1e-10)
 
 

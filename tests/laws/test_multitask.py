@@ -30,7 +30,7 @@ def problem(seed, n=40, d=150, T=3, sets=2, correlated=True, weights=False):
 
 
 def dense(joint, fits, k, m):
-    B = np.zeros((joint.sets.X.shape[1], joint.Y.shape[1]))
+    B = np.zeros((joint.training_sets.X.shape[1], joint.Y.shape[1]))
     indices, values = fits.coef(k, m)
     B[indices] = values
     return B
@@ -38,15 +38,15 @@ def dense(joint, fits, k, m):
 
 def training(joint, k):
     """Return standardised training rows Z and their responses Y."""
-    rows = joint.sets.rows[:, k]
-    return joint.sets.standardised(k)[rows], joint.Y[k][:, : len(rows)].T[rows]
+    rows = joint.training_sets.rows[:, k]
+    return joint.training_sets.standardised(k)[rows], joint.Y[k][:, : len(rows)].T[rows]
 
 
 def gap_of(joint, fits, k, m, tau, mu):
     """Return the duality gap by its formula, from all features."""
     (Z, Y) = training(joint, k)
     B = dense(joint, fits, k, m)
-    w = joint.sets.weights
+    w = joint.training_sets.weights
     r = Y - Z @ B
     n = len(Y)
     g = 2 / n * Z.T @ r - 2 * mu * B
@@ -83,7 +83,7 @@ def test_joint_path_equals_block_path_with_rows_as_blocks(mu):
     Z, Y = training(joint, 1)
     tau = joint.tau_max[1] * np.geomspace(0.9, 0.05, 8)
     fits = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-10)
-    blocks = single_columns(Z.shape[1], joint.sets.weights)
+    blocks = single_columns(Z.shape[1], joint.training_sets.weights)
     slow = block_path(Z, Y, blocks, tau, mu * joint.norm[1], tolerance=1e-12)
     for m in range(8):
         fitted = Z @ dense(joint, fits, 1, m)
@@ -92,7 +92,7 @@ def test_joint_path_equals_block_path_with_rows_as_blocks(mu):
 
 def test_strength_of_a_feature_is_the_norm_of_its_products_with_all_responses():
     joint = problem(5)
-    strength = joint.sets.strength(slice(None), joint.Y)
+    strength = joint.training_sets.strength(slice(None), joint.Y)
     for k in range(2):
         (Z, Y) = training(joint, k)
         np.testing.assert_allclose(strength[k], np.linalg.norm(Z.T @ Y, axis=1), atol=1e-10)
@@ -128,9 +128,9 @@ def test_joint_path_of_one_response_equals_the_single_path():
 def test_duplicated_response_selects_what_the_single_response_selects():
     """||(b, b)|| = sqrt(2) |b|: the problem of one response at tau / sqrt(2)."""
     single_response = problem(4, T=1)
-    X = single_response.sets.X
-    rows = single_response.sets.rows
-    Y = np.repeat(single_response.sets.Y[:, :, None], 2, axis=2)
+    X = single_response.training_sets.X
+    rows = single_response.training_sets.rows
+    Y = np.repeat(single_response.training_sets.Y[:, :, None], 2, axis=2)
     two = joint_sets(X, Y, rows, centre=True, unit_variance=True)
     np.testing.assert_allclose(two.tau_max, np.sqrt(2) * single_response.tau_max, rtol=1e-12)
     share = np.geomspace(0.9, 0.05, 9)
@@ -145,9 +145,9 @@ def test_duplicated_response_selects_what_the_single_response_selects():
 def test_sets_whose_responses_differ_in_rank_are_solved_together_as_each_alone():
     """A half may lack what tells two columns apart, as where covariates take it away."""
     problem_rank = problem(5)
-    X = problem_rank.sets.X
-    rows = problem_rank.sets.rows
-    width = problem_rank.sets.rows.shape[1]
+    X = problem_rank.training_sets.X
+    rows = problem_rank.training_sets.rows
+    width = problem_rank.training_sets.rows.shape[1]
     Y = np.random.default_rng(5).normal(size=(len(X), width, 3)) + X[:, 3:4, None]
     Y[:, 1] = Y[:, 1, :1] * [1.0, -2.0, 0.5]  # rank 1 in the second set
     scales = {"centre": True, "unit_variance": True}
@@ -168,10 +168,14 @@ def test_dependent_responses_have_dependent_coefficients(mu):
     """As the columns of T classes do, whose sum, weighed by the shares, is the same everywhere."""
     base_problem = problem(11)
     turn = np.array([[1.0, 0, 2, -1], [0, 1, 1, 0.5], [0, 0, 0, 3]])
-    n = len(base_problem.sets.X)
+    n = len(base_problem.training_sets.X)
     Y = np.einsum("kti,ts->iks", base_problem.Y[:, :, :n], turn)
     joint = joint_sets(
-        base_problem.sets.X, Y, base_problem.sets.rows, centre=True, unit_variance=True
+        base_problem.training_sets.X,
+        Y,
+        base_problem.training_sets.rows,
+        centre=True,
+        unit_variance=True,
     )
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 8)
     fits = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
@@ -187,9 +191,9 @@ def test_the_order_of_the_responses_changes_no_list():
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 12)
     order = [2, 0, 3, 1]
     reordered = joint_sets(
-        joint.sets.X,
-        joint.Y[:, order, : len(joint.sets.X)].transpose(2, 0, 1),
-        joint.sets.rows,
+        joint.training_sets.X,
+        joint.Y[:, order, : len(joint.training_sets.X)].transpose(2, 0, 1),
+        joint.training_sets.rows,
         centre=True,
         unit_variance=True,
     )
@@ -204,12 +208,12 @@ def test_fits_ignore_the_other_training_sets():
     joint = problem(7, sets=6)
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 6)
     all_fits = joint_path(joint, tau, 1e-3, tolerance=1e-9)
-    n = len(joint.sets.X)
+    n = len(joint.training_sets.X)
     for k in (0, 5):
         alone = joint_sets(
-            joint.sets.X,
+            joint.training_sets.X,
             joint.Y[k : k + 1, :, :n].transpose(2, 0, 1),
-            joint.sets.rows[:, k : k + 1],
+            joint.training_sets.rows[:, k : k + 1],
             centre=True,
             unit_variance=True,
         )
@@ -224,9 +228,9 @@ def test_fits_ignore_the_other_training_sets():
 @pytest.mark.parametrize("T", [1, 3])
 def test_refit_equals_a_refit_of_each_response_on_the_common_support(T):
     joint = problem(8, T=T, d=90)
-    X = joint.sets.X
-    rows = joint.sets.rows
-    n = len(joint.sets.X)
+    X = joint.training_sets.X
+    rows = joint.training_sets.rows
+    n = len(joint.training_sets.X)
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.005, 6)
     fits = joint_path(joint, tau, 0.1 * joint.norm[:, None], tolerance=1e-9)
     assert fits.sizes().max() > n  # both forms of the ridge

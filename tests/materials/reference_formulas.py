@@ -130,7 +130,7 @@ def one_set(seed: int, n: int, d: int, ties: str = "efron", **options: Any) -> C
 
 def cox_objective(sets: CoxSets, b: Array, tau: float, mu: float) -> float:
     """Return what `cox_path` minimises on the first training set."""
-    weights = sets.sets.weights
+    weights = sets.training_sets.weights
     Z = sets.columns(0, np.arange(len(b)))
     return float(sets.risk[0].value(Z @ b) + mu * b @ b + tau * (weights @ np.abs(b)))
 
@@ -139,7 +139,7 @@ def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
     """Return the coefficients of the path of the first training set, (m, d); all certified."""
     fits = cox_path(sets, tau, mu, tolerance=tolerance)
     assert fits.converged.all(), fits.message
-    B = np.zeros((fits.shape[1], sets.sets.X.shape[1]))
+    B = np.zeros((fits.shape[1], sets.training_sets.X.shape[1]))
     for m, b in enumerate(B):
         features, values = fits.coef(0, m)
         b[features] = values
@@ -179,8 +179,8 @@ def problem(seed: int, n: int, d: int, kind: str = "plain", **keys: Any) -> Logi
 
 def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array]:
     """Return Z (n_k, d), y and v of sum 1 (n_k,) of one set."""
-    training_rows = np.flatnonzero(sets.sets.rows[:, k])
-    Z = sets.sets.standardised(k)[training_rows]
+    training_rows = np.flatnonzero(sets.training_sets.rows[:, k])
+    Z = sets.training_sets.standardised(k)[training_rows]
     return Z, sets.y[k, training_rows], sets.v[k, training_rows]
 
 
@@ -196,7 +196,7 @@ def logistic_objective(
 def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array, Array]:
     """Return the path, coefficients B (k, m, d) and intercepts (k, m)."""
     path, intercept = logistic_path(sets, tau, mu, **{"tolerance": 1e-9, **keys})
-    B = np.zeros((*path.shape, sets.sets.X.shape[1]))
+    B = np.zeros((*path.shape, sets.training_sets.X.shape[1]))
     for k in range(path.shape[0]):
         for m in range(path.shape[1]):
             features, values = path.coef(k, m)
@@ -207,14 +207,14 @@ def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array
 def logistic_scores(sets: LogisticSets, path: Path, intercept: Array) -> Array:
     """Return the logarithmic odds ``a + z'b`` of all rows, (k, m, n)."""
     (k, m) = path.shape
-    n = len(sets.sets.X)
+    n = len(sets.training_sets.X)
     values, constant = logistic_coef(sets, path, intercept)
     scores = np.repeat(constant[..., None], n, axis=2)
-    X = sets.sets.matrix.F
+    X = sets.training_sets.matrix.F
     for i in range(k):
         for j in range(m):
             part = slice(*path.indptr[i * m + j :][:2])
             features = path.indices[part]
             scores[i, j] += values[part] @ X[features, :n]
-            scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
+            scores[i, j] += values[part] @ sets.training_sets.matrix.shift[features]
     return np.asarray(scores)

@@ -58,6 +58,6 @@ def test_scikit_learn_finds_the_same_coefficients(balanced, mu):
         max_iter=100_000,
         class_weight="balanced" if balanced else None,
         random_state=0,
-    ).fit(sets.sets.standardised(0), Y[:, 0])
+    ).fit(sets.training_sets.standardised(0), Y[:, 0])
     np.testing.assert_allclose(B[0, 0], peer.coef_[0], atol=1e-6)
     np.testing.assert_allclose(A[0, 0], peer.intercept_[0], atol=1e-6)

@@ -166,7 +166,7 @@ def cox_path(
 def tau_max(sets: CoxSets) -> Array:
     """Return the smallest tau of each training set that selects nothing, (k,)."""
     if sets.fixed is None:
-        return sets.sets.tau_max
+        return sets.training_sets.tau_max
     starts = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
     return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
 
@@ -174,7 +174,7 @@ def tau_max(sets: CoxSets) -> Array:
 def strength(sets: CoxSets, part: slice) -> Array:
     """Return ``|z_j'∇l|`` of each feature at the start of some training sets, (sets, d)."""
     if sets.fixed is None:
-        return sets.sets.strength(part)
+        return sets.training_sets.strength(part)
     return np.abs(without_features(sets, part)[1].g)
 
 
@@ -261,9 +261,9 @@ def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Ar
     intercept = np.zeros(path.shape)
     gap = np.zeros(path.shape)
     for k, m, support, fit in _fits_of_supports(sets, path, lam):
-        b = sets.sets.inverse_scale[k, support] * fit.b[: len(support), 0]
+        b = sets.training_sets.inverse_scale[k, support] * fit.b[: len(support), 0]
         values[row_entries(path.indptr, k * path.shape[1] + m)] = b
-        intercept[k, m] = -(sets.sets.mean[k, support] @ b)
+        intercept[k, m] = -(sets.training_sets.mean[k, support] @ b)
         gap[k, m] = fit.gap[0]
     return values, intercept, gap
 
@@ -324,7 +324,7 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     k, n_lists = path.shape
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    scores = np.zeros((k, n_lists, lam.shape[1], len(sets.sets.X)))
+    scores = np.zeros((k, n_lists, lam.shape[1], len(sets.training_sets.X)))
     # A list of more genes than samples is solved in the space of the samples.
     n_rows = np.array([len(rows) for rows in sets.rows])
     unsolved = path.sizes() > n_rows[:, None]
@@ -366,7 +366,7 @@ def _fill_scores(sets: CoxSets, path: Path, lam: Array, scores: Array, unsolved:
 
 def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
     """Return the scores (L, n) of one list."""
-    training_sets = sets.sets
+    training_sets = sets.training_sets
     b = refit_support(sets, k, support, lam).b
     scores = (
         (training_sets.X[:, support] - training_sets.mean[k, support])

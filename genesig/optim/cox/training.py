@@ -79,7 +79,7 @@ class CoxSets:
     # its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
     # likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples are in
     # them, in the scales of features and in its `norm`.
-    sets: TrainingSets
+    training_sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]  # rows of X of each training set, in the order of its risk sets
     fixed: Adjustment | None = None  # covariates without a penalty
@@ -94,9 +94,9 @@ class CoxSets:
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
-        mean = self.sets.mean[k, features]
-        inverse = self.sets.inverse_scale[k, features]
-        return np.asarray((self.sets.X[np.ix_(self.rows[k], features)] - mean) * inverse)
+        mean = self.training_sets.mean[k, features]
+        inverse = self.training_sets.inverse_scale[k, features]
+        return np.asarray((self.training_sets.X[np.ix_(self.rows[k], features)] - mean) * inverse)
 
     def covariates(self, k: int) -> Array:
         """Return spanning columns of the covariates of training set k, (n_k, q), in that order."""
@@ -149,7 +149,7 @@ class CoxSets:
 
     def loss_data(self, columns: slice) -> LossData:
         """Return some training sets for compiled code."""
-        shared_sets = self.sets
+        shared_sets = self.training_sets
         mean, inverse = shared_sets.moments(columns)
         return self._data_without_features(columns)._replace(
             F=shared_sets.matrix.F,
@@ -161,7 +161,7 @@ class CoxSets:
     def _data_without_features(self, part: slice) -> LossData:
         """Return training sets with their columns only."""
         set_numbers = range(len(self.risk))[part]
-        N = self.sets.matrix.F.shape[1]
+        N = self.training_sets.matrix.F.shape[1]
         c = self.covariates(0).shape[1]
         rows = np.empty((len(set_numbers), N), np.int64)
         column_values = np.zeros((len(set_numbers), c, N))
@@ -274,7 +274,7 @@ def cox_sets(
         centre=centre,
         unit_variance=unit_variance,
         weights=weights,
-        share_copy_with=None if share_copy_with is None else share_copy_with.sets,
+        share_copy_with=None if share_copy_with is None else share_copy_with.training_sets,
         adjustment=weight_adjustment,
         norm=norm,
     )

@@ -277,7 +277,7 @@ class LossTrainingSets(Protocol):
     """k training sets with a loss, along whose path `likelihood_path` goes."""
 
     @property
-    def sets(self) -> TrainingSets:
+    def training_sets(self) -> TrainingSets:
         """Return the features, scales and rows of the same k training sets."""
 
     @property
@@ -326,10 +326,10 @@ def likelihood_path(
 
     Source: Friedman, Hastie and Tibshirani 2010; the strong rule: Tibshirani et al. 2012.
     """
-    tau, mu = broadcast_levels(sets.sets, tau, mu)
+    tau, mu = broadcast_levels(sets.training_sets, tau, mu)
     groups = np.arange(len(tau)) if groups is None else groups
     results = _PathResults.empty(tau.shape, sets.start.a.shape[1])
-    for tile in _tiles(groups, sets.sets.X.shape[1]):
+    for tile in _tiles(groups, sets.training_sets.X.shape[1]):
         _Tile.from_sets(sets, tile).follow_path(tau, mu, tolerance, longest, results, groups[tile])
     path = results.to_path(tolerance).end_rows(longest)
     return path, np.where(path.has_ended()[..., None], np.nan, results.column_coefs)

@@ -264,7 +264,7 @@ class MultiTaskElasticNets:
     @property
     def X(self) -> Array:
         """The matrix, (n, d)."""
-        return self.joint.sets.X
+        return self.joint.training_sets.X
 
     @property
     def tau_max(self) -> Array:
@@ -278,7 +278,7 @@ class MultiTaskElasticNets:
 
     def null_gradient(self, number: int) -> Array:
         """Return the size of each gene's gradient, see `ElasticNets`."""
-        sizes = self.joint.sets.strength(slice(number, number + 1), self.joint.Y)
+        sizes = self.joint.training_sets.strength(slice(number, number + 1), self.joint.Y)
         return np.asarray(sizes[0])
 
     def inside(
@@ -291,7 +291,7 @@ class MultiTaskElasticNets:
         end_together: bool = True,
     ) -> MultiTaskElasticNets:
         """Return training sets inside of these, coded by the class shares of the outer sets."""
-        outer = self.joint.sets
+        outer = self.joint.training_sets
         class_share = self.class_share[parent]
         joint = joint_sets(
             outer.X,
@@ -323,11 +323,11 @@ class MultiTaskElasticNets:
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
         """Return weights of covariates, (k, m, q, T), see `refit.covariate_coef`, and means."""
-        adjustment = self.joint.sets.adjustment
+        adjustment = self.joint.training_sets.adjustment
         if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
         return covariate_coef(
-            self.joint.sets, lists, values, self.joint.y_on_basis
+            self.joint.training_sets, lists, values, self.joint.y_on_basis
         ), adjustment.mean
 
 
@@ -390,7 +390,7 @@ class CoxElasticNets:
     @property
     def X(self) -> Array:
         """The matrix, (n, d)."""
-        return self.sets.sets.X
+        return self.sets.training_sets.X
 
     @property
     def tau_max(self) -> Array:
@@ -400,7 +400,7 @@ class CoxElasticNets:
     @property
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, (k,)."""
-        return self.sets.sets.norm
+        return self.sets.training_sets.norm
 
     def null_gradient(self, number: int) -> Array:
         """Return the size of each gene's gradient, see `ElasticNets`."""
@@ -416,7 +416,7 @@ class CoxElasticNets:
         end_together: bool = True,
     ) -> CoxElasticNets:
         """Return training sets inside of these, see `ElasticNets`."""
-        outer = self.sets.sets
+        outer = self.sets.training_sets
         weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
         sets = cox_sets(
             outer.X,
