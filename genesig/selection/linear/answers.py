@@ -439,11 +439,11 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
 
     scores (n_folds, m, n_lam, n, ...) float: of all samples, by each fold's refits of m lists.
     """
-    kind = FITTINGS[training_set.kind]
+    fitting = FITTINGS[training_set.kind]
     thresholds = score_thresholds(training_set, scores, settings)
 
     def smallest_error(fold_set: TrainingSet, folds: Array) -> tuple[int, int, float]:
-        error, _ = kind.validation_error(fold_set, scores[folds], thresholds, settings.criterion)
+        error, _ = fitting.validation_error(fold_set, scores[folds], thresholds, settings.criterion)
         rounded_error = error.round(ERROR_DIGITS)
         smallest = rounded_error.min(axis=1)
         list_index = int(np.argmin(smallest))
@@ -453,7 +453,7 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
     def choose_by_folds(fold_set: TrainingSet, folds: Array) -> tuple[Array, Any]:
         list_index, lam_index, _ = smallest_error(fold_set, folds)
         fold_thresholds = thresholds
-        if kind.rotates_scores:
+        if fitting.rotates_scores:
             # Class means of all folds would bring the labels of a sample into its own score.
             fold_thresholds = score_thresholds(fold_set, scores[folds], settings)
         return scores[:, list_index, lam_index], fold_thresholds[list_index, lam_index]
@@ -478,8 +478,8 @@ def _refit_lists(
     """Return the ridge model of one list of each training set, less its threshold."""
     set_lam = lam[[best_list.lam_index for best_list in best]]
     ridge_models = refit_by_ridge(outer, lists_as_path([[genes] for genes in lists]), set_lam)
-    kind = FITTINGS[training_sets[0].kind]
-    models, thresholds = kind.decide(ridge_models, [best_list.threshold for best_list in best])
+    fitting = FITTINGS[training_sets[0].kind]
+    models, thresholds = fitting.decide(ridge_models, [best_list.threshold for best_list in best])
     linear_models = []
     for number, best_list in enumerate(best):
         entries = row_entries(models.indptr, number)

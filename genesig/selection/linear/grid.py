@@ -49,8 +49,8 @@ def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array
     The result is (n, ...) with NaN for other samples. It is None for a number, and under permuted
     labels, for which no probability and no risk is reported.
     """
-    kind = FITTINGS[training_set.kind]
-    if kind.calibrate is None or training_set.permutation:
+    fitting = FITTINGS[training_set.kind]
+    if fitting.calibrate is None or training_set.permutation:
         return None
     folds = np.arange(len(training_set.inner_folds))
     part_of_fold = folds % MAX_CROSSFIT_PARTS
@@ -61,7 +61,7 @@ def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array
             decision_scores = np.full(scores.shape[1:], np.nan)
         for fold in folds[part_of_fold == part]:
             rows = training_set.inner_folds[fold]
-            decision_scores[rows] = kind.decision_scores(scores[fold, rows], threshold)
+            decision_scores[rows] = fitting.decision_scores(scores[fold, rows], threshold)
     return decision_scores
 
 
@@ -508,18 +508,18 @@ def _choose_by_folds(
 
     The last two arguments and the result are those of `ChooseByFolds`.
     """
-    kind = FITTINGS[training_set.kind]
+    fitting = FITTINGS[training_set.kind]
     kept_results = []
     for result in results:
         scores = result.fold_scores[folds]
-        error, standard_error = kind.validation_error(
+        error, standard_error = fitting.validation_error(
             training_set, scores, result.thresholds, settings.criterion
         )
         ended = np.isnan(result.error)
         error[ended] = np.nan
         standard_error[ended] = np.nan
         thresholds = result.thresholds
-        if kind.rotates_scores:
+        if fitting.rotates_scores:
             # Class means of all folds would bring the labels of a sample into its own score.
             thresholds = score_thresholds(training_set, scores, settings)
         fold_numbers = [result.fold_numbers[fold] for fold in folds]

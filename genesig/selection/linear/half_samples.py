@@ -338,20 +338,20 @@ def _select_in_training_sets(
     inner_parts = []
     n_genes = len(dataset.genes)
     max_sets = max(1, int(MAX_MOMENTS / max(1, n_genes)))
-    for X, reference, matrix_sets in group_by_matrix(dataset, training_sets, fold_steps, max_sets):
-        outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, matrix_sets)
+    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, max_sets):
+        outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, subset)
         halves = []
         fold_halves = []
-        for number, training_set in enumerate(matrix_sets):
+        for number, training_set in enumerate(subset):
             halves.append((number, training_set.halves))
             inner_halves = training_set.inner_halves
             if len(inner_halves):
                 fold = training_set.permutation % len(inner_halves)
                 fold_halves.append((number, inner_halves[fold]))
-        lists = select_half_samples(outer, matrix_sets, halves, settings)
+        lists = select_half_samples(outer, subset, halves, settings)
         outer_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
         if fold_halves:
-            lists = select_half_samples(outer, matrix_sets, fold_halves, settings)
+            lists = select_half_samples(outer, subset, fold_halves, settings)
             inner_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
     return (
         HalfSampleLists.join(outer_parts) if outer_parts else None,

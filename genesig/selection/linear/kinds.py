@@ -434,8 +434,8 @@ def outer_elastic_nets(
 
     `omic_factors` (n_omics,) multiply the l1 terms of the genes of each omic.
     """
-    kind_name = training_sets[0].kind
-    kind = FITTINGS[kind_name]
+    kind = training_sets[0].kind
+    fitting = FITTINGS[kind]
     penalty_factors = dataset.prior_weights(omic_factors)
     matrix_settings = MatrixSettings(
         **moment_settings(fold_steps),
@@ -443,9 +443,9 @@ def outer_elastic_nets(
         fusion=_fusion_penalty(dataset, genes, settings),
         penalty_factors=None if penalty_factors is None else penalty_factors[genes],
     )
-    if matrix_settings.fusion is not None and not kind.allows_fusion:
-        raise GenesigError(f"linear.penalty: 'fused' is not made for {kind_name}; take l1")
-    return kind.elastic_nets(
+    if matrix_settings.fusion is not None and not fitting.allows_fusion:
+        raise GenesigError(f"linear.penalty: 'fused' is not made for {kind}; take l1")
+    return fitting.elastic_nets(
         X,
         np.column_stack([training_set.y for training_set in training_sets]),
         np.hstack([training_set.training_mask() for training_set in training_sets]),

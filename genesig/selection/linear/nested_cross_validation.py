@@ -173,7 +173,11 @@ def _fit_training_sets(
     choose_settings: ChooseSettings = search_grid,
     with_lasso_lists: bool = False,
 ) -> Fits:
-    """Return the fits of training sets in order, with answers if there are `null_tails`."""
+    """Return the fits of training sets in order, with answers if there are `null_tails`.
+
+    Each subset of them shares a normalised matrix X; `genes` are the numbers of its columns in the
+    data set.
+    """
     start_time = time.monotonic()
     output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
     n_outputs = int(np.prod(output_shape))
@@ -183,15 +187,13 @@ def _fit_training_sets(
     batch_size = max(1, max_sets // len(candidates))
     fits_of_matrices = [_no_fits(settings, output_shape)]
     n_done = 0
-    for X, reference, matrix_sets in group_by_matrix(
-        dataset, training_sets, fold_steps, batch_size
-    ):
+    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, batch_size):
         genes = reference.genes
         make_outer = partial(outer_elastic_nets, X, fold_steps, dataset, genes, settings)
         numbers = []
         fits_of_factors = []
         for same_factors in group_by_factors(
-            matrix_sets, make_outer, choose_settings, settings, candidates
+            subset, make_outer, choose_settings, settings, candidates
         ):
             fits, choices = _fit_short_enough(same_factors, genes, settings)
             if null_tails is not None:
@@ -213,7 +215,7 @@ def _fit_training_sets(
         # Sets that chose the same factors were fitted together.
         original_order = np.argsort(np.concatenate(numbers))
         fits_of_matrices.append(Fits.concatenate(fits_of_factors).take(original_order))
-        n_done += len(matrix_sets)
+        n_done += len(subset)
         log.info("%d of %d fits, %.0f s", n_done, len(training_sets), time.monotonic() - start_time)
     return Fits.concatenate(fits_of_matrices)
 
@@ -253,27 +255,27 @@ def _fit_short_enough(
         if choice is not None:
             shorter_choices[fit] = choice
         elif no_list[fit]:
-            number = training_sets[fit].permutation
+            permutation = training_sets[fit].permutation
+            permutation_text = f", permutation {permutation}" if permutation else ""
             raise GenesigError(
-                f"split {training_sets[fit].split}{f', permutation {number}' if number else ''}: "
-                f"every list has more than {settings.longest} genes; "
-                "raise linear.longest or linear.tau_min"
+                f"split {training_sets[fit].split}{permutation_text}: every list has more than "
+                f"{settings.longest} genes; raise linear.longest or linear.tau_min"
             )
     if not shorter_choices:
         return fits, choices
-    refitted_sets = [training_sets[fit] for fit in shorter_choices]
+    subset = [training_sets[fit] for fit in shorter_choices]
     # `numbers` and `inner`, which no fit uses, stay those of all sets.
     refitted = same_factors._replace(
-        training_sets=refitted_sets,
-        outer=same_factors.make_outer(refitted_sets),
+        training_sets=subset,
+        outer=same_factors.make_outer(subset),
         choices=list(shorter_choices.values()),
     )
     shorter_fits, last_choices = _fit_short_enough(refitted, genes, settings)
     order = np.arange(len(fits))
-    order[list(shorter_choices)] = len(fits) + np.arange(len(refitted_sets))
+    order[list(shorter_choices)] = len(fits) + np.arange(len(subset))
     all_choices = [*choices, *last_choices]
     all_fits = Fits.concatenate([fits, shorter_fits])
-    return all_fits.take(order), [all_choices[number] for number in order]
+    return all_fits.take(order), [all_choices[index] for index in order]
 
 
 def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettings) -> Fits:
@@ -285,13 +287,13 @@ def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettin
     lam = settings.lam_grid()[[choice.indices.lam for choice in choices]]
     models = fit_nested_lists(outer, tau, lam, settings)
     kept_indices = _kept_indices(training_sets, models, choices, settings)
-    kind = FITTINGS[training_sets[0].kind]
+    fitting = FITTINGS[training_sets[0].kind]
     crossfitted_scores = [choice.crossfitted_scores for choice in choices]
     calibration = calibration_lines(training_sets, crossfitted_scores)
     # Before the held-out scores, which are those of the models that predict.
-    models, threshold = kind.decide(models, [choice.threshold for choice in choices])
-    held_out_scores = [
-        _held_out_scores(outer.X, training_set, models, fit)
+    models, threshold = fitting.decide(models, [choice.threshold for choice in choices])
+    test_scores = [
+        _test_scores(outer.X, training_set, models, fit)
         for fit, training_set in enumerate(training_sets)
     ]
     return Fits(
@@ -319,7 +321,7 @@ def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettin
         test_indptr=np.cumsum([0, *(len(training_set.test) for training_set in training_sets)]),
         # rows of the labels of the test samples: a permutation moves only the rows of X
         test_rows=np.concatenate([training_set.label_rows for training_set in training_sets]),
-        scores=np.concatenate(held_out_scores),
+        scores=np.concatenate(test_scores),
         covariates=(
             None
             if models.gamma is None or models.covariate_mean is None
@@ -361,7 +363,7 @@ def _kept_indices(
     return kept_indices
 
 
-def _held_out_scores(X: Array, training_set: TrainingSet, models: NestedModels, fit: int) -> Array:
+def _test_scores(X: Array, training_set: TrainingSet, models: NestedModels, fit: int) -> Array:
     """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
 
     A missing covariate counts as its mean over the training samples.

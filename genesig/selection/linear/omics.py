@@ -93,13 +93,13 @@ def group_by_factors(
     best_candidates = _best_candidates(choices_of_candidates)
     for candidate in np.unique(best_candidates):
         numbers = np.flatnonzero(best_candidates == candidate)
-        members = [training_sets[number] for number in numbers]
+        subset = [training_sets[number] for number in numbers]
         yield SameFactors(
             numbers,
-            members,
+            subset,
             candidates[candidate],
             makers[candidate],
-            *_outer_and_inner_nets(members, makers[candidate]),
+            *_outer_and_inner_nets(subset, makers[candidate]),
             [choices_of_candidates[candidate][number] for number in numbers],
         )
 

@@ -181,7 +181,7 @@ def _held_out_scores(
     outer: elastic nets of this training set alone. lists: columns of the matrix, each ascending.
     """
     inner = inner_elastic_nets([training_set], outer)
-    kind = FITTINGS[training_set.kind]
+    fitting = FITTINGS[training_set.kind]
     lam = settings.lam_grid()
     n_folds = len(training_set.inner_folds)
     test_mask = np.zeros((len(training_set.y), 1), dtype=bool)
@@ -194,7 +194,7 @@ def _held_out_scores(
             training_set.validation_masks(),
         )
         thresholds = score_thresholds(training_set, validation_scores, settings)
-        error, _ = kind.validation_error(
+        error, _ = fitting.validation_error(
             training_set, validation_scores, thresholds, settings.criterion
         )
         reversed_error = error.round(ERROR_DIGITS)[:, ::-1]
@@ -204,7 +204,7 @@ def _held_out_scores(
         )
         yield np.stack(
             [
-                kind.decision_scores(
+                fitting.decision_scores(
                     test_scores[number, lam_index, training_set.test], thresholds[number, lam_index]
                 )
                 for number, lam_index in enumerate(best_lam)

@@ -143,18 +143,17 @@ def make_training_sets(
         for split in outer_splits
     ]
     training_sets = []
-    for number in permutations:
-        row_of_sample = draw_permutation(
-            dataset, splits, number, stage
-        )  # row of X that sample i takes
+    for permutation in permutations:
+        # row_of_sample[i] is the row of X that sample i takes
+        row_of_sample = draw_permutation(dataset, splits, permutation, stage)
         matrix_permutation = None
-        if number and dataset.design.covariates:
+        if permutation and dataset.design.covariates:
             matrix_permutation = row_of_sample
             row_of_sample = np.arange(len(matrix_permutation))
         sample_of_row = np.argsort(row_of_sample)
         make_training_set = partial(
             TrainingSet,
-            permutation=number,
+            permutation=permutation,
             y=y[sample_of_row],
             kind=dataset.design.kind,
             ties=dataset.design.ties,
@@ -202,15 +201,15 @@ def group_by_matrix(
     def permutation_of_matrix(training_set: TrainingSet) -> int:
         return 0 if training_set.matrix_permutation is None else training_set.permutation
 
-    for permutation_number, members in groupby(training_sets, permutation_of_matrix):
-        same_permutation = list(members)
-        matrix_permutation = same_permutation[0].matrix_permutation if permutation_number else None
-        for aligned, same_alignment in _align_studies(
-            dataset, alignments, same_permutation, matrix_permutation
+    for _, members in groupby(training_sets, permutation_of_matrix):
+        subset = list(members)
+        matrix_permutation = subset[0].matrix_permutation
+        for aligned, aligned_subset in _align_studies(
+            dataset, alignments, subset, matrix_permutation
         ):
             if matrix_permutation is not None:
                 aligned = replace(aligned, X=exchange_residuals(aligned, matrix_permutation))
-            yield from _normalise_matrices(aligned, same_alignment, bound_steps, max_training_sets)
+            yield from _normalise_matrices(aligned, aligned_subset, bound_steps, max_training_sets)
 
 
 def _align_studies(
