@@ -164,6 +164,21 @@ def test_permutations_keep_the_part_explained_by_covariates() -> None:
     np.testing.assert_array_equal(exchange_residuals(plain, pi), X[pi])
 
 
+def test_missing_values_move_with_their_residuals() -> None:
+    """Other values are those of a matrix whose missing values are the means of their genes."""
+    dataset = study()
+    pi = np.random.default_rng(1).permutation(len(dataset.X))
+    X = 5.0 + dataset.X
+    X[[3, 7], 0] = np.nan
+    X[:, 1] = np.nan
+    filled = np.where(np.isnan(X), np.nanmean(X[:, [0]], axis=0), X)
+    expected = exchange_residuals(replace(dataset, X=filled), pi)
+    exchanged = exchange_residuals(replace(dataset, X=X), pi)
+    np.testing.assert_array_equal(np.isnan(exchanged), np.isnan(X[pi]))
+    measured = ~np.isnan(exchanged)
+    np.testing.assert_allclose(exchanged[measured], expected[measured], atol=1e-12)
+
+
 def test_permuted_training_set_differs_only_in_its_matrix() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)

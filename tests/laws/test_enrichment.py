@@ -159,6 +159,8 @@ def test_only_the_set_with_a_signal_is_significant() -> None:
     assert set_row["normalised"] > 2
     assert set(set_row["leading"].split(", ")) <= {f"S{j}" for j in range(8)}
     assert table.set_index("set").loc["B", "p_value"] > 0.05
+    assert table["normalised"].is_monotonic_decreasing
+    assert list(table.index) == list(range(len(table)))
 
 
 @pytest.mark.slow

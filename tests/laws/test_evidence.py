@@ -87,6 +87,13 @@ def test_without_permutations_enough_nothing_passes_the_gate():
     assert gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES)[:1], 0.1) == 1.0
 
 
+def test_gate_counts_no_gene_of_permutations_without_genes() -> None:
+    """One gene is in every list; permuted labels list no gene."""
+    observed_tails = np.array([30] + [1] * HALVES)
+    null_tails = np.array([[30] + [0] * HALVES] * 19)
+    assert gate_p(observed_tails, null_tails, 0.1) == 1 / 20
+
+
 def test_ties_are_ranked_by_weight_and_absent_genes_are_left_out():
     times = np.array([3, 0, 5, 3, 3])
     strength = np.array([0.1, 9.0, 0.2, 0.4, 0.4])

@@ -251,6 +251,16 @@ def test_survival_intervals_of_copied_samples_are_no_shorter(rng: np.random.Gene
     )
 
 
+def test_order_interval_counts_groups_with_an_event(rng: np.random.Generator) -> None:
+    influence = rng.normal(0, 0.01, 30)
+    spread = influence_spread(influence, TRIPLES)
+    half_of_df = spread._replace(df=spread.df / 2)
+    expected = share_limits(0.7, half_of_df.normal_error, 2)
+    assert order_interval(0.7, influence, TRIPLES, 5) == pytest.approx(expected)
+    assert order_interval(1.0, np.zeros(30), TRIPLES, 5) == pytest.approx(wilson(1.0, 2))
+    assert np.isnan(order_interval(0.7, influence, np.zeros(30), 1)).all()
+
+
 def test_influence_spread_of_one_group_is_unknown(rng: np.random.Generator) -> None:
     spread = influence_spread(rng.standard_normal(9), np.zeros(9))
     assert np.isnan(spread.half_width)

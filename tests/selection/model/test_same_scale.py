@@ -21,12 +21,16 @@ from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (
+    MAX_SHIFT_SDS,
     MIN_SLOPE_GENES,
+    N_STANDARD_ERRORS,
+    SINGLE_SAMPLE_FACTOR,
     ComparedValues,
     describe_scale_fault,
     find_odd_samples,
     panel_doubts,
     rank_agreement,
+    sample_fault,
     sample_profile,
     training_panel,
     training_scale,
@@ -148,6 +152,17 @@ def test_scale_check_ignores_missing_genes() -> None:
     is_known[:, :40] = False
     assert fault(X, scale, is_known) is None
     assert fault(X, scale) is not None
+
+
+def test_single_sample_may_lie_further_away_than_a_mean() -> None:
+    bounds = {"low": 0.0, "high": 0.0, "sd": 0.0}
+    scale = {"samples": 50, "means": np.zeros(100), "sds": np.ones(100)}
+    scale |= {"location": bounds, "slope": bounds}
+    measured = np.ones(100, dtype=bool)
+    limit = N_STANDARD_ERRORS / 10 + SINGLE_SAMPLE_FACTOR * MAX_SHIFT_SDS
+    assert not sample_fault(np.full(100, 0.99 * limit), measured, scale)
+    assert sample_fault(np.full(100, 1.01 * limit), measured, scale)
+    assert fault(np.full((1, 100), 0.99 * limit), scale)
 
 
 def test_the_slope_is_that_of_least_squares_without_the_noise_of_the_means() -> None:
