@@ -32,8 +32,8 @@ from genesig.selection.assess.scores import placements
 class Spread(NamedTuple):
     """Standard error of a measure, and the degrees of freedom of its square."""
 
-    error: float
-    df: float
+    error: float  # standard error, in the unit of the measure
+    df: float  # degrees of freedom; 0 if the error is unknown
 
     @property
     def half_width(self) -> float:
@@ -262,7 +262,7 @@ def score_interval(area: float, positive: int, negative: int, effect: float) -> 
     """
     theta = np.linspace(0.0, 1.0, 10001)
     width = NORMAL_QUANTILE * np.sqrt(effect * area_variance(theta, positive, negative))
-    is_compatible = np.abs(area - theta) <= width + 1e-4
+    is_compatible = np.abs(area - theta) <= width + 1e-4  # 1e-4 is the step of theta
     return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 
@@ -304,6 +304,7 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
         in_group = group == group_name
         rows = X[in_group]
         unexplained = np.eye(len(rows)) - rows @ inverse @ rows.T
+        # singular if this group alone determines a coefficient
         if np.linalg.eigvalsh(unexplained)[0] < 1e-9:
             unknown_spreads: tuple[Spread, ...] = (UNKNOWN_SPREAD,) * X.shape[1]
             return unknown_spreads

@@ -16,8 +16,9 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY_SHARES = "study"
-EQUAL_SHARES = "equal"
+# class shares for which probabilities are reported, as named by the config
+STUDY_SHARES = "study"  # those of the samples of the study
+EQUAL_SHARES = "equal"  # 1/T for each of T classes
 
 
 def class_shares(y: Array) -> Array:
@@ -31,32 +32,31 @@ def requested_shares(request: str | Sequence[float], y: Array) -> Array:
 
     request: `STUDY_SHARES`, those of the samples; `EQUAL_SHARES`; or the shares themselves. y (n,).
     """
+    if not isinstance(request, str):
+        return np.asarray(request, dtype=float)
     study_shares = class_shares(y)
-    if isinstance(request, str):
-        return (
-            study_shares
-            if request == STUDY_SHARES
-            else np.full(len(study_shares), 1 / len(study_shares))
-        )
-    return np.asarray(request, dtype=float)
+    if request == STUDY_SHARES:
+        return study_shares
+    return np.full(len(study_shares), 1 / len(study_shares))
 
 
 def collect_held_out(dataset: Dataset, splits: Splits, fits: Fits) -> HeldOutScores:
     """Return the held-out scores of all fits, less their thresholds, with the response of each."""
-    split_number = {
-        outer_split.name: split_of_fit for split_of_fit, outer_split in enumerate(splits.outer)
-    }
-    split_of_fit = np.array([split_number[str(name)] for name in fits.split], dtype=np.int64)
-    _permutations, permutation = np.unique(fits.permutation, return_inverse=True)
+    split, permutation = _number_test_scores(splits, fits)
     n_test = np.diff(fits.test_indptr)
-    return complete_held_out(
-        dataset,
-        splits,
-        fits.test_rows,
-        np.repeat(split_of_fit, n_test),
-        fits.scores - np.repeat(fits.threshold, n_test).reshape(-1, *[1] * (fits.scores.ndim - 1)),
-        np.repeat(permutation, n_test),
-    )
+    # scores are (t, n_mu) or (t, n_mu, T), thresholds one for each fit
+    threshold = np.repeat(fits.threshold, n_test)
+    scores = (fits.scores.T - threshold).T
+    return complete_held_out(dataset, splits, fits.test_rows, split, scores, permutation)
+
+
+def _number_test_scores(splits: Splits, fits: Fits | ModelFits) -> tuple[Array, Array]:
+    """Return the number of the split and of the permutation of each test score, (t,) each."""
+    n_test = np.diff(fits.test_indptr)
+    number_of_split = {split.name: number for number, split in enumerate(splits.outer)}
+    split = np.array([number_of_split[str(name)] for name in fits.split], dtype=np.int64)
+    _, permutation = np.unique(fits.permutation, return_inverse=True)
+    return np.repeat(split, n_test), np.repeat(permutation, n_test)
 
 
 def complete_held_out(
@@ -191,15 +191,8 @@ def _probability_lines(dataset: Dataset, observed: Fits, request: str | Sequence
 
 def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOutScores:
     """Return the record of test scores (t,) of models, with response, split and permutation."""
-    n_test = np.diff(fits.test_indptr)
-    split_number = {split.name: number for number, split in enumerate(splits.outer)}
-    split = np.repeat(
-        np.array([split_number[str(name)] for name in fits.split], dtype=np.int64), n_test
-    )
-    _, permutation = np.unique(fits.permutation, return_inverse=True)
-    return complete_held_out(
-        dataset, splits, fits.test_rows, split, scores[:, None], np.repeat(permutation, n_test)
-    )
+    split, permutation = _number_test_scores(splits, fits)
+    return complete_held_out(dataset, splits, fits.test_rows, split, scores[:, None], permutation)
 
 
 def model_errors(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:

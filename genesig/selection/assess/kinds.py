@@ -215,10 +215,8 @@ def _area_within_blocks(block: Array, positive: Array, f: Array) -> tuple[float,
         concordant[negative_rows] = (1 - placements(f[negative_rows], f[positive_rows])) * len(
             positive_rows
         )
-        comparable[positive_rows], comparable[negative_rows] = (
-            len(negative_rows),
-            len(positive_rows),
-        )
+        comparable[positive_rows] = len(negative_rows)
+        comparable[negative_rows] = len(positive_rows)
         block_areas.append(shares_below.mean())
     pairs = comparable.sum() / 2
     value = concordant.sum() / 2 / pairs
@@ -516,19 +514,20 @@ def _order_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> I
     """
     _, repeat = np.unique(held_out.repeat, return_inverse=True)
     n_pairs = _count_pairs(held_out)
-    repeats = int(repeat.max()) + 1
+    n_repeats = int(repeat.max()) + 1
     total = np.bincount(repeat, weights=n_pairs)
     if not (total > 0).all() or np.isnan(loss).any():
         return NO_INTERVAL
     errors = np.bincount(repeat, weights=n_pairs * loss) / total
-    influence = 2 * n_pairs * (loss - errors[repeat]) / total[repeat] / repeats
+    influence = 2 * n_pairs * (loss - errors[repeat]) / total[repeat] / n_repeats
     _, split = np.unique(held_out.split, return_inverse=True)
     pairs, n_wrong = (np.bincount(split, weights=values) for values in (n_pairs, n_pairs * loss))
     has_pairs = pairs > 0
     splits = ratio_by_split(n_wrong[has_pairs], pairs[has_pairs], error)
     spread = standard_error_over_splits(splits, held_out.ratio, held_out.sum_by_group(influence))
-    events = len(np.unique(held_out.groups[held_out.y["event"] & (n_pairs > 0)]))
-    return share_limits(error, spread, max(events // 2, 1))
+    n_event_groups = len(np.unique(held_out.groups[held_out.y["event"] & (n_pairs > 0)]))
+    # if all pairs are ordered alike, half of the groups with an event count as samples
+    return share_limits(error, spread, max(n_event_groups // 2, 1))
 
 
 def _risk_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:

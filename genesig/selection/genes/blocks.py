@@ -217,7 +217,7 @@ def _nearest_prototypes(
 ) -> dict[str, Array]:
     """Return the columns about the nearest other prototype; empty for a single one."""
     is_single = len(prototypes) == 1
-    absolute_r = np.abs(prototype_r) - 2 * np.eye(len(prototypes))
+    absolute_r = np.abs(prototype_r) - 2 * np.eye(len(prototypes))  # none is nearest to itself
     # copies of one gene are equal up to rounding, which must not decide
     nearest_prototype = np.argmax(
         absolute_r >= absolute_r.max(axis=1, keepdims=True) - 1e-12, axis=1
@@ -264,8 +264,9 @@ def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStu
     blocks, _ = divide_into_blocks(X, half_sample_study.counts().sum(axis=0))
     divided_hits = _count_hits(half_sample_study, blocks)
     null_expectation = expected_tails(count_tails(divided_hits[1:], n_lists))
-    prototype_hits = divided_hits[:, :0]
+    prototype_hits = np.zeros((len(divided_hits), 0), dtype=np.int64)
     if len(prototypes):
+        # (d, k): 0 for the members of a prototype's own block, -1 for other genes
         own_blocks = np.where(
             np.abs(correlations(X, np.arange(X.shape[1]), prototypes)) >= MIN_MEMBER_CORRELATION,
             0,
@@ -306,7 +307,7 @@ def divide_into_blocks(X: Array, list_counts: Array) -> tuple[Array, Array]:
         block[order[undivided[is_member]]] = n_blocks
         leaders.append(order[undivided[0]])
         undivided = undivided[~is_member]
-        n_blocks = n_blocks + 1
+        n_blocks += 1
     return block, np.array(leaders, dtype=np.int64)
 
 

@@ -84,9 +84,9 @@ def selection_q(
 
     R counts the genes themselves, or `reference_counts` of others.
     """
-    observed_tails = count_tails(
-        (counts if reference_counts is None else reference_counts)[None], len(null_expectation) - 1
-    )[0]
+    if reference_counts is None:
+        reference_counts = counts
+    observed_tails = count_tails(reference_counts[None], len(null_expectation) - 1)[0]
     return np.asarray(_q_of_counts(observed_tails, null_expectation)[counts])
 
 
@@ -119,13 +119,11 @@ def gate_p(observed_tails: Array, null_tails: Array, fdr: float) -> float:
     observed_tails (T + 1,) int: under the observed labels. null_tails (B, T + 1) int: tails under
     permuted labels.
 
-    float: 1 if no gene is called, or with fewer than two permutations.
+    p is 1 if no gene is called, or with fewer than two permutations.
     """
-    n_called = (
-        int(_count_called(observed_tails, expected_tails(null_tails), fdr))
-        if len(null_tails) > 1
-        else 0
-    )
+    if len(null_tails) < 2:
+        return 1.0
+    n_called = int(_count_called(observed_tails, expected_tails(null_tails), fdr))
     if not n_called:
         return 1.0
     leave_one_out_expectation = (1 + null_tails.sum(axis=0) - null_tails) / len(null_tails)
@@ -157,7 +155,7 @@ def agreement(lists: Sequence[Array], n_genes: int) -> float:
 
     lists: numbers of the genes, each once.
 
-    float: NaN for fewer than two lists, and if all are empty or hold every gene.
+    Φ is NaN for fewer than two lists, and if all are empty or hold every gene.
 
     Source: Nogueira, Sechidis and Brown 2018, JMLR 18(174): definition 4.
     """
@@ -169,9 +167,8 @@ def agreement(lists: Sequence[Array], n_genes: int) -> float:
     last_positions = np.append(
         np.flatnonzero(sorted_genes[1:] != sorted_genes[:-1]), len(sorted_genes) - 1
     )
-    p = (
-        np.diff(last_positions, prepend=-1) / n_lists
-    )  # a third of the time of np.unique, asked for at every tau
+    # p_f; np.unique would take three times as long, and each tau needs an agreement
+    p = np.diff(last_positions, prepend=-1) / n_lists
     return float(
         1 - n_lists / (n_lists - 1) * np.sum(p * (1 - p)) / (n_genes * share * (1 - share))
     )

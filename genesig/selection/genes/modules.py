@@ -8,8 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
-from genesig.data.steps.normalise import Steps, fit_steps_to_all_samples
-from genesig.data.steps.normalise import moment_settings as learned
+from genesig.data.steps.normalise import Steps, fit_steps_to_all_samples, moment_settings
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
     directions,
@@ -46,14 +45,19 @@ def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> 
 
     reference = fit_steps_to_all_samples(dataset, folds)
     X = reference.transform(dataset.X, dataset.obs)
-    scaled = learned(folds)["unit_variance"]
+    unit_variance = moment_settings(folds)["unit_variance"]  # whether genes are scaled
     left_out_rows = _draw_folds(dataset, seed)
     n_components = min(modules, X.shape[1], len(X) - max(map(len, left_out_rows)) - 1)
     cross_validation = search_tau(
-        X, n_components, np.array(TAU_FRACTIONS), left_out_rows, mu=MODULE_MU, unit_variance=scaled
+        X,
+        n_components,
+        np.array(TAU_FRACTIONS),
+        left_out_rows,
+        mu=MODULE_MU,
+        unit_variance=unit_variance,
     )
     tau = float(cross_validation.tau[cross_validation.chosen])
-    centre, scale = mean_and_scale(X, scaled)
+    centre, scale = mean_and_scale(X, unit_variance)
     Z = (X - centre) / scale
     components = sparse_components(Z, directions(Z, n_components), tau=tau, mu=MODULE_MU)
     symbols = dataset.var["symbol"].to_numpy()
@@ -61,9 +65,8 @@ def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> 
     for component, (loadings, share) in enumerate(
         zip(components.loadings().T, components.explained(Z), strict=True)
     ):
-        for column in np.lexsort((-round_sizes(np.abs(loadings)), loadings == 0))[
-            : np.count_nonzero(loadings)
-        ]:
+        by_size = np.lexsort((-round_sizes(np.abs(loadings)), loadings == 0))
+        for column in by_size[: np.count_nonzero(loadings)]:
             gene = int(reference.genes[column])
             rows.append(
                 (

@@ -167,8 +167,8 @@ def _select_genes(
     mu = HALF_SAMPLE_MU * nets.norm[:, None]
     path = nets.path(tau, mu, settings, max_genes)
     last_kept = path.last_kept()
+    without_list = np.flatnonzero(last_kept < 0)  # their selections are replaced below
     selections = [path.coef(half, max(last, 0)) for half, last in enumerate(last_kept)]
-    without_list = np.flatnonzero(last_kept < 0)
     if len(without_list):
         # Few samples let many genes in at once, so that even the first list is too long. It is
         # selected again without a limit, and its genes with the largest weights are taken.
@@ -266,7 +266,9 @@ def study_half_samples(
     """
     settings = LinearSettings(**linear)
     # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.
-    permutation_numbers = range(1, permutations * (settings.penalty == "l1") + 1)
+    if settings.penalty != "l1" or not permutations:
+        return HalfSampleStudy.none()
+    permutation_numbers = range(1, permutations + 1)
     make_null_sets = partial(_null_training_sets, dataset, splits, permutation_numbers)
     try:
         outer_sets = make_null_sets(splits.outer, count_pairs(PAIRS_OF_TRAINING_SET, settings))
@@ -274,8 +276,6 @@ def study_half_samples(
         half_sets = make_null_sets(splits.subsamples, count_pairs_of_half_samples(settings))
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
-        return HalfSampleStudy.none()
-    if not permutation_numbers:
         return HalfSampleStudy.none()
     outer_lists, inner_lists = _select_in_training_sets(dataset, outer_sets, folds, settings)
     final_lists, final_inner_lists = _select_in_training_sets(dataset, final_sets, folds, settings)

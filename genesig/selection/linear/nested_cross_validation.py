@@ -197,11 +197,8 @@ def _fit_training_sets(
         ):
             fits, choices = _fit_short_enough(same_factors, genes, settings)
             if null_tails is not None:
-                nets = AnswerNets(
-                    same_factors.outer,
-                    same_factors.inner,
-                    *same_factors.with_equal_factors(make_outer),
-                )
+                equal_outer, equal_inner = same_factors.with_equal_factors(make_outer)
+                nets = AnswerNets(same_factors.outer, same_factors.inner, equal_outer, equal_inner)
                 fits = add_answers(
                     same_factors.training_sets, choices, fits, nets, genes, settings, null_tails
                 )

@@ -55,13 +55,11 @@ def held_out_contributions(
     intercepts = np.zeros(n)
     n_tested = np.zeros(n, dtype=np.int64)
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
-    for X, fitted_steps, sets_of_matrix in group_by_matrix(
-        dataset, training_sets, folds, len(training_sets)
-    ):
-        for training_set in sets_of_matrix:
+    for X, reference, subset in group_by_matrix(dataset, training_sets, folds, len(training_sets)):
+        for training_set in subset:
             fit = fit_of_split[training_set.split]
             list_genes = chosen.chosen_coef(fit)[0]
-            columns = np.searchsorted(fitted_steps.genes, list_genes)
+            columns = np.searchsorted(reference.genes, list_genes)
             fit_terms, fit_intercepts = _terms_of_fit(X[:, columns], training_set, chosen, fit)
             term_numbers = np.concatenate([np.searchsorted(genes, list_genes), covariate_terms])
             test = training_set.test

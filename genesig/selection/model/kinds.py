@@ -181,7 +181,7 @@ MODEL_KINDS: dict[str, ModelKind] = ByKind(
         ),
         "regression": ModelKind(
             parts=lambda dataset, scores, models: {"classes": None, "threshold": None},
-            predicted=lambda model, at, scores: {"predicted": scores},
+            predicted=lambda model, index, scores: {"predicted": scores},
             faults=_number_faults,
         ),
         "survival": ModelKind(
