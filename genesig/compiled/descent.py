@@ -160,7 +160,6 @@ def gap_bound(bounds: DualBounds, memory: IterationMemory, index: int) -> Any:
     norms = memory.scratch[3]
     n = len(memory.weight)
     n_free = bounds.n_free
-    squared_length = 0.0
     for g in range(len(bounds.radius)):
         norms[g] = 0.0
     squared_length = dot(phi[: n_free * n], phi[: n_free * n])

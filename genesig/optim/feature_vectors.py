@@ -38,6 +38,8 @@ from genesig.compiled.coordinate import descend_quadratic
 
 LAM_RATIO = 0.99  # ratio of two subsequent λ in the search for a number of features
 MIN_LAM_SHARE = 1e-3  # smallest λ in this search, as a share of the largest useful λ
+N_BISECTIONS = 20  # halvings of the last step of this search
+SHIFT_MARGIN = 1e-8  # least eigenvalue of a shifted kernel, as a share of its diagonal
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,16 @@ class GraftedFit:
 
 @dataclass
 class _State:
-    """The problem; the active features, their columns of K, and their weights."""
+    """The problem, and its k active features."""
 
-    column: Callable[[int], Array]
-    k_y: Array
-    nonnegative: bool
-    slack: float
-    order: list[int]
-    columns: Array
-    coef: Array
-    shift: float = 0.0
+    column: Callable[[int], Array]  # feature to its column of K (d,)
+    k_y: Array  # (d,) kernel of each feature with the response
+    nonnegative: bool  # whether b must be >= 0
+    slack: float  # absolute tolerance of the optimality conditions
+    order: list[int]  # active features, in the order in which they entered
+    columns: Array  # (k, d) their columns of K, as rows
+    coef: Array  # (k,) their weights
+    shift: float = 0.0  # δ
 
 
 def graft(
@@ -89,7 +91,7 @@ def graft(
     state = _State(column, k_y, nonnegative, slack, [], no_columns, np.zeros(0))
     if n_features is None:
         return _solve(state, lam)
-    current_lam = 2 * max(float(_bound_violations(state, k_y).max()), 0.0)
+    current_lam = 2 * max(float(_bounded_gradients(state, k_y).max()), 0.0)
     best = _result(state, current_lam, 0.0)
     lam = max(lam, MIN_LAM_SHARE * current_lam)
     while current_lam > lam:
@@ -103,7 +105,7 @@ def graft(
 
 def _bisect(state: _State, low_lam: float, best: GraftedFit, n_features: int) -> GraftedFit:
     """Return the last solution of at most `n_features`, λ between `low_lam` and that of `best`."""
-    for _ in range(20):
+    for _ in range(N_BISECTIONS):
         middle_lam = (low_lam + best.lam) / 2
         fit = _solve(state, middle_lam)
         if len(fit.order) > n_features:
@@ -117,11 +119,11 @@ def _solve(state: _State, lam: float) -> GraftedFit:
     """Return the fit at one λ: the worst violator of its bound is added until there is none."""
     _descend(state, lam)
     while True:
-        pulls = _bound_violations(state, state.k_y - state.coef @ state.columns)
-        pulls[state.order] = -np.inf
-        strongest = int(np.argmax(pulls))
-        if pulls[strongest] <= lam / 2 + state.slack:
-            return _result(state, lam, max(float(pulls[strongest]) - lam / 2, 0.0))
+        gradients = _bounded_gradients(state, state.k_y - state.coef @ state.columns)
+        gradients[state.order] = -np.inf
+        strongest = int(np.argmax(gradients))
+        if gradients[strongest] <= lam / 2 + state.slack:
+            return _result(state, lam, max(float(gradients[strongest]) - lam / 2, 0.0))
         state.order.append(strongest)
         state.columns = np.vstack([state.columns, state.column(strongest)])
         state.shift = _diagonal_shift(state.columns[:, state.order], state.nonnegative)
@@ -136,8 +138,8 @@ def _result(state: _State, lam: float, violation: float) -> GraftedFit:
     return GraftedFit(order, state.coef[is_nonzero], state.shift, lam, violation)
 
 
-def _bound_violations(state: _State, residual: Array) -> Array:
-    """Return how far each residual lies outside of its bound."""
+def _bounded_gradients(state: _State, residual: Array) -> Array:
+    """Return the value of each feature that λ/2 bounds (d,), from ``k_y - K b``."""
     return residual.copy() if state.nonnegative else np.abs(residual)
 
 
@@ -146,7 +148,7 @@ def _diagonal_shift(K: Array, nonnegative: bool) -> float:
     if nonnegative:
         return 0.0
     smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
-    return 0.0 if smallest > 0 else 1e-8 * float(K[0, 0]) - smallest
+    return 0.0 if smallest > 0 else SHIFT_MARGIN * float(K[0, 0]) - smallest
 
 
 def _descend(state: _State, lam: float) -> None:

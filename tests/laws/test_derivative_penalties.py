@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.optim.nonlinear.penalties import PENALTIES, row_squares
+from genesig.compiled.descent import DualBounds, gap_bound
+from genesig.optim.nonlinear.metric import Metric, _memory
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
 
 N_SAMPLES = 5
 N_FEATURES = 6
@@ -105,3 +107,23 @@ def test_part_of_a_penalty_is_the_penalty_of_the_part():
     alone[[1, 5]] = 0
     expected = omega.value(row_squares(alone))
     assert omega.take(subset).value(row_squares(phi[subset])) == pytest.approx(expected)
+
+
+def test_gap_bound_of_free_and_bounded_rows_is_the_formula():
+    """Ω + Ω* - <q, φ>; free rows count by the inequality of Cauchy and Schwarz."""
+    q, phi = arrays(3, 1.0)
+    n_free = 2
+    block = np.array([0, 1, 0, 1])
+    radius = np.array([0.7, 1.9])
+    curvature = 0.3
+    free_bound = 2.5
+    conjugate = 0.4
+    bounds = DualBounds(n_free, block, radius, curvature, free_bound)
+    memory = _memory(Metric.plain(N_SAMPLES, 1.0), q, len(radius))
+    memory.slopes[0] = phi.ravel()
+    memory.conjugate[0] = conjugate
+    omega = Penalty(radius, block, curvature).value(row_squares(phi[n_free:]))
+    free_square = np.square(phi[:n_free]).sum()
+    free_part = free_bound * np.sqrt(free_square) + curvature / 2 * free_square
+    expected = omega + free_part + conjugate - np.vdot(q, phi)
+    assert gap_bound(bounds, memory, 0) == pytest.approx(expected, rel=1e-13)

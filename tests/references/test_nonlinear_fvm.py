@@ -83,6 +83,23 @@ def test_linear_kernel_is_the_lasso(fraction):
     assert solution.shift == 0
 
 
+@pytest.mark.parametrize(("n_features", "entry_lam"), [(0, 2.0), (1, 1.0), (2, 0.4)])
+def test_graft_with_n_features_stops_just_above_the_lam_of_the_next_feature(n_features, entry_lam):
+    # With K = I, feature j enters at λ = 2 |k_y_j|.
+    k_y = np.array([1.0, -0.5, 0.2])
+    fit = graft(
+        lambda a: np.eye(3)[a],
+        k_y,
+        lam=0.01,
+        n_features=n_features,
+        nonnegative=False,
+        tolerance=1e-12,
+    )
+    assert fit.order.tolist() == list(range(n_features))
+    assert entry_lam - 1e-9 <= fit.lam <= entry_lam * (1 + 1e-6)
+    assert fit.violation <= 1e-6
+
+
 def test_nonnegative_weights_equal_a_convex_solver():
     X, y = linear_problem(4)
     K = X.T @ X

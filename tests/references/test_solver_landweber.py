@@ -15,7 +15,13 @@ from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.solvers.reference import algorithm_1, iterates, landweber_nested, mu_ladder
+from genesig.optim.solvers.reference import (
+    algorithm_1,
+    algorithm_2,
+    iterates,
+    landweber_nested,
+    mu_ladder,
+)
 from genesig.optim.training import training_sets
 
 
@@ -79,6 +85,24 @@ def test_a_loose_fit_is_reported(solver):
     fits = path(sets, 0.05 * sets.tau_max[0], 1e-6 * sets.norm[0], solver=solver, tolerance=1e-9)
     assert not fits.converged.any()
     assert "did not reach the relative duality gap" in fits.message
+
+
+def test_algorithm_2_counts_all_rungs_and_restricts_each_to_the_support_before():
+    sets = small()
+    Z = sets.standardised(0)
+    y = sets.Y[:, 0]
+    tau = np.full(Z.shape[1], 0.3 * sets.tau_max[0])
+    rungs = sets.norm[0] * np.array([1.0, 0.1])
+    first_b, first_count = algorithm_2(Z, y, tau, rungs[:1])
+    support = np.flatnonzero(first_b)
+    last_b, last_count = algorithm_1(
+        Z[:, support], y, tau[support], float(rungs[1]), first_b[support]
+    )
+    b, n_iterations = algorithm_2(Z, y, tau, rungs)
+    assert 0 < len(support) < len(b)
+    assert n_iterations == first_count + last_count
+    np.testing.assert_array_equal(b[support], last_b)
+    assert not np.delete(b, support).any()
 
 
 def test_mu_ladder_equals_the_thesis_in_units_of_the_norm():

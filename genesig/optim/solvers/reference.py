@@ -170,16 +170,17 @@ def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, in
     """
     n, d = Z.shape
     columns = np.arange(d)
-    steps = 0
-    b = Z.T @ np.linalg.solve(Z @ Z.T + n * (rungs[0] or 1.0) * np.eye(n), y)
+    n_iterations = 0
+    start_mu = rungs[0] or 1.0  # without a ridge the system could be singular
+    b = Z.T @ np.linalg.solve(Z @ Z.T + n * start_mu * np.eye(n), y)
     for mu in rungs:
-        b, count = algorithm_1(Z[:, columns], y, tau[columns], mu, b)
-        steps += count
+        b, n_rung_iterations = algorithm_1(Z[:, columns], y, tau[columns], mu, b)
+        n_iterations += n_rung_iterations
         columns = columns[b != 0]
         b = b[b != 0]
     full = np.zeros(d)
     full[columns] = b
-    return full, steps
+    return full, n_iterations
 
 
 def violators(Z: Array, y: Array, tau: Array, b: Array) -> Array:
