@@ -157,10 +157,10 @@ def values(table: KernelTables, S: Array, alpha: Array) -> Array:
 
 
 def pull(table: KernelTables, S: Array, alpha: Array) -> Array:
-    """Return E_ij = first_ij α_j ± second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
+    """Return E_ij = first_ij α_j + second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
 
-    The sign of the second derivative's factor is plus in both families, because for a stationary
-    kernel (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.
+    The sign is plus in both families of kernels, because for a stationary kernel
+    (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.
     """
     pulls: Array = table.first * alpha + table.second * S
     return pulls

@@ -45,15 +45,15 @@ class CoxLoss(NamedTuple):
 
 
 class PaddedTerms(NamedTuple):
-    """`Terms` of K training sets, each array padded to one width."""
+    """`Terms` of K training sets, padded to N samples and T terms."""
 
-    weight: Array
-    died: Array
-    first_death: Array
-    end_death: Array
-    death_share: Array
-    omega: Array
-    sizes: Array  # (K,) number T of terms
+    weight: Array  # (K, N)
+    died: Array  # (K, N)
+    first_death: Array  # (K, T)
+    end_death: Array  # (K, T)
+    death_share: Array  # (K, T)
+    omega: Array  # (K, T)
+    sizes: Array  # (K,) number of terms of each set
 
 
 @compiled
@@ -99,17 +99,17 @@ def fill_term_sums(terms: Terms, y: Array, out: Array) -> None:
     while k >= 0:
         first_death = terms.first_death[k]
         end_death = terms.end_death[k]
-        own_deaths = 0.0
-        own_terms = 0.0
+        sum_of_deaths_at_time = 0.0
+        sum_of_terms_at_time = 0.0
         for j in range(end_death, position):
             out[j] = sum_after
         while k >= 0 and terms.first_death[k] == first_death:
-            own_deaths += terms.death_share[k] * y[k]
-            own_terms += y[k]
+            sum_of_deaths_at_time += terms.death_share[k] * y[k]
+            sum_of_terms_at_time += y[k]
             k -= 1
         for j in range(first_death, end_death):
-            out[j] = sum_after + own_deaths
-        sum_after = sum_after + own_terms
+            out[j] = sum_after + sum_of_deaths_at_time
+        sum_after = sum_after + sum_of_terms_at_time
         position = first_death
     for j in range(position):
         out[j] = sum_after
@@ -155,7 +155,7 @@ def fill_hessian_products(
         fill_risk_set_sums(terms, weighted, term_sums)
         for k in range(len(term_sums)):
             # Two divisions, because S² may overflow.
-            term_sums[k] = term_sums[k] / current.S[k] * current.rate[k]  # S² may be no number
+            term_sums[k] = term_sums[k] / current.S[k] * current.rate[k]
         fill_term_sums(terms, term_sums, weighted)
         for i in range(n):
             HD[j, i] = 2.0 / n * (current.total[i] * D[j, i] - current.e[i] * weighted[i])

@@ -60,7 +60,7 @@ class Multipliers:
         return Multipliers(self.theta, active[order], values[order])
 
     def extrapolate(self, X: Array, previous_q: Multipliers, factor: float) -> Multipliers:
-        """Return q + factor (q - q_before)."""
+        """Return q + factor (q - previous_q)."""
         joined = self.activate(X, previous_q.active)
         previous = previous_q.activate(X, self.active)
         theta = joined.theta + factor * (joined.theta - previous.theta)
@@ -110,7 +110,7 @@ def certify(
         phi_squares = compressed_squares(X, q.theta @ scaled_first + expansion.spread.T)
     phi_squares[q.active] = row_squares(phi)
     # <q, φ> = <q, q first> scaled + <X q, R'>; the first term from the same n × n matrices
-    inner_product = paired(problem, inner, X, q, scaled_first) + float(
+    inner_product = product_through_table(inner, X, q, scaled_first) + float(
         np.vdot(product_Xq, expansion.spread.T)
     )
     value = penalty.value(phi_squares)
@@ -124,11 +124,10 @@ def certify(
     )
 
 
-def paired(problem: Problem, inner: Array, X: Array, q: Multipliers, scaled_first: Array) -> float:
-    """Return <q, q `scaled_first`> = tr(q first q') over all features."""
+def product_through_table(inner: Array, X: Array, q: Multipliers, table: Array) -> float:
+    """Return <q, q table> over all features, for a table (n, n); inner (n, n) is X X'."""
     active_products = X[:, q.active].T @ q.theta
-    total = np.vdot(inner @ q.theta, q.theta @ scaled_first)
-    total += np.vdot(q.values, q.values @ scaled_first) - np.vdot(
-        active_products, active_products @ scaled_first
-    )
+    total = np.vdot(inner @ q.theta, q.theta @ table)
+    total += np.vdot(q.values, q.values @ table)
+    total -= np.vdot(active_products, active_products @ table)
     return float(total)

@@ -20,6 +20,7 @@ from genesig.optim.nonlinear.problem import (
     check_tau,
 )
 from genesig.optim.nonlinear.solvers import SOLVERS
+from genesig.optim.solution import convergence_message
 
 
 @dataclass(frozen=True)
@@ -195,22 +196,12 @@ def follow_path(
     start_product = instance.start.product(instance.X, instance.inner)
     y = instance.problem.y
     f = instance.problem.expand(start_product).f
+    gaps = np.array([solution.gap for solution in solutions])
     return DerivativePath(
         tau_max=instance.tau_max,
         nu=instance.problem.nu,
         explained_by_none=1 - float((y - f) @ (y - f) / (y @ y)),
         solutions=tuple(solutions),
         ended_early=ended_early,
-        message=(message + convergence_message(solutions, tolerance)).rstrip("; "),
-    )
-
-
-def convergence_message(solutions: Sequence[Solution], tolerance: float) -> str:
-    """Return a message with the number of fits that did not converge, or ""."""
-    gaps = [fit.gap for fit in solutions if not fit.gap <= tolerance]
-    if not gaps:
-        return ""
-    return (
-        f"{len(gaps)} of {len(solutions)} fits did not reach the relative duality gap"
-        f" {tolerance:g} (largest {max(gaps):.2g})"
+        message=(message + convergence_message(gaps, tolerance)).rstrip("; "),
     )

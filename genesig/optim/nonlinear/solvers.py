@@ -73,10 +73,12 @@ KAPPA_FIXED_AFTER = 300
 
 @dataclass
 class _State:
-    phi: Array
-    dual: Array
-    kappa: float
-    factor: Any
+    """The iterate of `admm`."""
+
+    phi: Array  # (d, n) φ
+    dual: Array  # (d, n) λ, which is q/κ
+    kappa: float  # κ
+    factor: Any  # Cholesky factor of M + (2ν/κ) I
 
 
 def admm(
@@ -117,9 +119,9 @@ def _admm_step(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tupl
 
     The dual residual κ Z'(φ - φ_old) is measured without Z, which no iterate needs.
     """
-    right_side = state.phi - state.dual
     from scipy.linalg import cho_solve
 
+    right_side = state.phi - state.dual
     beta = cho_solve(state.factor, right_side.ravel() - dense.phi_y, check_finite=False)
     # from the system itself: Z w = M β + φ_y = φ - λ - (2ν/κ) β
     Zw = right_side - 2 * nu / state.kappa * beta.reshape(right_side.shape)
@@ -186,17 +188,14 @@ def compressed(
 
 @dataclass(frozen=True)
 class _RelaxedProblem:
-    """The problem with bounds on the active features only.
-
-    `rotated` (n, r) stands for the others: same inner products, no bound. `slack` is
-    sqrt(Σ r_g²) over their blocks, so that Σ r_g ||φ_g|| ≤ slack ||φ||.
-    """
+    """The problem with bounds on the k active features only."""
 
     instance: Instance
-    features: Array
-    rotated: Array
-    unrotate: Array
-    bounded: Penalty
+    features: Array  # (n, r + k) the rotated features, then the active ones
+    rotated: Array  # (n, r) stand for the inactive features: same inner products, no bound
+    unrotate: Array  # (n, r) takes the multipliers of the rotated features to Θ
+    bounded: Penalty  # of the active features
+    # sqrt(Σ r_g²) over the blocks of the others, so that Σ r_g ||φ_g|| ≤ slack ||φ||
     slack: float
 
     @classmethod

@@ -232,7 +232,8 @@ class Columns:
             A = self._rows[
                 self.blocks.member_positions[self.blocks.starts[k] : self.blocks.starts[k + 1]]
             ]
-            if len(self._grams) * 4 * self.n**2 > MAX_GRAM_BYTES:
+            triangle_bytes = 4 * self.n**2  # half a matrix of 8 bytes a number
+            if len(self._grams) * triangle_bytes > MAX_GRAM_BYTES:
                 self._grams.clear()
             self._grams[k] = lower_triangle(A.T @ A)
         return self._grams[k]

@@ -54,11 +54,12 @@ class WorkingSetSolver:
         self.alpha[self.in_training] = Y / len(Y)
         self.working_set = np.zeros(0, dtype=np.int64)
         self.level = PathLevel(np.inf, 0.0)
+        # rho, e and ||v_k|| of the working set, see `structured.newton`
         self.rho, self.e, self.norms = np.zeros((3, 0))
         n = len(Y)
         self.designs = np.empty((START_CAPACITY, n if design.single_columns else n * (n + 1) // 2))
         self.coefs = np.zeros((0, Y.shape[1]))
-        self.q = np.zeros(len(design.weights))
+        self.q = np.zeros(len(design.weights))  # ||A_k'alpha|| of all blocks
         self.earlier = np.inf, self.q  # the last but one tau, and rho of all blocks there
         self.steps = 0
         self.gap = np.inf
@@ -132,7 +133,10 @@ class WorkingSetSolver:
 
         Return whether it is small, or no more block can be added.
         """
-        self.q, e, (tau, mu), w = q, np.zeros(len(q)), self.level, self.design.weights
+        self.q = q
+        tau, mu = self.level
+        w = self.design.weights
+        e = np.zeros(len(q))
         e[self.working_set] = self.e
         norms = BlockNorms(e * q, 2 * q * (1 - mu * e))
         self.gap = block_gap(

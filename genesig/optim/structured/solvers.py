@@ -23,7 +23,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 from genesig.optim.structured.columns import Blocks
-from genesig.optim.structured.path import block_path
+from genesig.optim.structured.path import block_path, check_levels
 from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
 from genesig.optim.structured.solution import (
     DensePath,
@@ -183,6 +183,5 @@ def structured_path(
     if len(X) != len(Y):
         raise GenesigError(f"X has {len(X)} rows, the response {len(Y)}")
     penalty.blocks.check(X.shape[1])
-    if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
-        raise GenesigError("tau must be positive and falling, and mu >= 0")
+    check_levels(tau, mu)
     return solver_function(X, Y, penalty, tau, mu, tolerance)

@@ -59,11 +59,11 @@ class Stretches:
         first = np.flatnonzero(is_start)
         stop = np.append(first[1:], len(b))
         is_nonzero = b[first] != 0
-        chromosome = np.zeros(len(b), dtype=bool)
-        chromosome[self.genome.starts] = True
+        begins_chromosome = np.zeros(len(b), dtype=bool)
+        begins_chromosome[self.genome.starts] = True
         first = first[is_nonzero]
         stop = stop[is_nonzero]
-        joined = (first == np.concatenate([[-1], stop[:-1]])) & ~chromosome[first]
+        joined = (first == np.concatenate([[-1], stop[:-1]])) & ~begins_chromosome[first]
         return Pattern(first, stop, joined, b[first])
 
 
