@@ -20,7 +20,7 @@ from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max, tau_maxima
 from genesig.optim.structured.penalties import Composite, LatentOverlap
 from genesig.optim.structured.solvers import structured_path
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 
 N = 100
 
@@ -86,7 +86,7 @@ def study(runs):
     parts = Blocks.from_lists(lists, np.ones(6000))
     null = y[:, None], permuted[:, :, None]
     run_seconds, weights = seconds(
-        lambda: contest_weights(X, *null, parts.members, parts.starts), runs
+        lambda: equal_chance_weights(X, *null, parts.members, parts.starts), runs
     )
     print_row("weights of 6000 sets, 64 x 20000, 200 permutations", run_seconds, floor)
     blocks = Blocks(parts.members, parts.starts, weights)

@@ -18,7 +18,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import LatentOverlap
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 from genesig.words import listing
 
 GeneSetLists = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
@@ -33,7 +33,7 @@ def _permutation_weights(Z: Array, Y: Array, blocks: Blocks, random_state: Any) 
     """
     rng = check_random_state(random_state)
     permutations = np.stack([rng.permutation(len(Y)) for _ in range(N_WEIGHT_PERMUTATIONS)], axis=1)
-    weights = contest_weights(Z, Y, Y[permutations], blocks.members, blocks.starts)
+    weights = equal_chance_weights(Z, Y, Y[permutations], blocks.members, blocks.starts)
     return np.where(weights > 0, weights, 1.0)  # 0 if all genes of the set are constant
 
 

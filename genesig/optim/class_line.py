@@ -63,7 +63,7 @@ class ShrunkenLine(NamedTuple):
     shrinkage: float
 
 
-DOUBTFUL = 0.75
+MIN_UNDOUBTED_SHRINKAGE = 0.75
 """Shrinkage below which predictions are in doubt: the fitted slope is below 2.5 standard errors,
 as in 93 to 97 % of simulated studies of noise."""
 
@@ -198,7 +198,7 @@ def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
 
     `shrinkage` is the slope of the line over its fitted slope.
     """
-    if not shrinkage < DOUBTFUL:
+    if not shrinkage < MIN_UNDOUBTED_SHRINKAGE:
         return ""
     outcome = "survival: the risk" if survival else "the class: the probability"
     if shrinkage == 0:
@@ -228,7 +228,7 @@ def probabilities(f: Array, line: Array) -> Array:
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
-STEEPEST = 10.0  # logarithm of the largest slope, in standard deviations of the scores
+MAX_LOG_SLOPE = 10.0  # logarithm of the largest slope, in standard deviations of the scores
 
 
 def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:
@@ -256,14 +256,14 @@ def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) 
         log_p = log_softmax(np.exp(logarithm) / spread * scores, axis=1)
         return -float(row_weights @ (target * log_p).sum(axis=1))
 
-    optimum = minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded")
+    optimum = minimize_scalar(loss, bounds=(-MAX_LOG_SLOPE, MAX_LOG_SLOPE), method="bounded")
     fitted = float(np.exp(optimum.x) / spread)
     p = softmax(fitted * scores, axis=1)
     information = row_weights @ ((p * scores**2).sum(axis=1) - (p * scores).sum(axis=1) ** 2)
     influence = row_weights * ((target - p) * scores).sum(axis=1)
     effect = _design_effect(influence, groups)
     shrinkage = slope_shrinkage(fitted, effect / float(information)) if information > 0 else 0.0
-    return max(shrinkage * fitted, float(np.exp(-STEEPEST) / spread))
+    return max(shrinkage * fitted, float(np.exp(-MAX_LOG_SLOPE) / spread))
 
 
 def _design_effect(influence: Array, groups: Any) -> float:

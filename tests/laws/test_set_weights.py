@@ -19,7 +19,7 @@ from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.weights import (
     ExchangedResponses,
     NullNorms,
-    contest_weights,
+    equal_chance_weights,
     squared_norms,
 )
 
@@ -89,24 +89,24 @@ def test_null_norms_have_the_tails_of_the_permutations(kind):
     assert exceedance.max() < 0.02
 
 
-def test_contest_weights_scale_with_genes_and_skip_constant_ones():
+def test_equal_chance_weights_scale_with_genes_and_skip_constant_ones():
     rng = np.random.default_rng(0)
     X = correlated_genes(rng, 20)
     X[:, 60] = 0
     blocks = Blocks.from_lists(LISTS, np.ones(len(LISTS)))
     Y = permuted_classes(rng, 20, 100)
-    weights = contest_weights(X, Y[:, 0], Y, blocks.members, blocks.starts)
+    weights = equal_chance_weights(X, Y[:, 0], Y, blocks.members, blocks.starts)
     assert weights[2] == 0
     assert (np.delete(weights, 2) > 0).all()
-    huge = contest_weights(1e60 * X, 10 * Y[:, 0], 10 * Y, blocks.members, blocks.starts)
+    huge = equal_chance_weights(1e60 * X, 10 * Y[:, 0], 10 * Y, blocks.members, blocks.starts)
     np.testing.assert_allclose(huge, 1e61 * weights, rtol=1e-5)
 
 
 @pytest.mark.parametrize("starts", [[0, 1, 2], [0, 2]])
-def test_contest_weights_of_two_samples_are_finite(starts):
+def test_equal_chance_weights_of_two_samples_are_finite(starts):
     X = np.array([[1.0, 2.0], [-1.0, -2.0]])
     Y = permuted_classes(np.random.default_rng(0), 2, 9)
-    weights = contest_weights(X, Y[:, 0], Y, np.array([0, 1]), np.array(starts))
+    weights = equal_chance_weights(X, Y[:, 0], Y, np.array([0, 1]), np.array(starts))
     assert np.isfinite(weights).all()
     assert (weights > 0).all()
 

@@ -15,7 +15,7 @@ from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
 from genesig.optim.structured.solvers import structured_path
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 from genesig.optim.training import training_sets
 
 kinds = pytest.mark.parametrize("kind", ["singletons", "partition", "overlap"])
@@ -239,7 +239,7 @@ def found_first(seed):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     blocks = Blocks.from_lists(gene_lists, np.ones(50))
     permuted = shuffled(rng, n, 200)[:, :, None]
-    weights = contest_weights(X, y[:, None], permuted, blocks.members, blocks.starts)
+    weights = equal_chance_weights(X, y[:, None], permuted, blocks.members, blocks.starts)
     blocks = Blocks.from_lists(gene_lists, weights)
     top = tau_max(X, y, blocks)
     fit = block_path(X, y, blocks, top * np.geomspace(1, 0.5, 20)[1:], 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 
 Array = np.ndarray[Any, Any]
 Kinds = Sequence[tuple[int, float]]  # genes in a set, their correlation
@@ -62,7 +62,7 @@ def weighted_blocks(rng: np.random.Generator, sets: NoiseSets) -> Blocks:
     """Return the blocks with the weights of a study."""
     X, blocks, _ = sets
     permuted = permuted_classes(rng, len(X), 200)
-    weights = contest_weights(X, permuted[:, 0], permuted, blocks.members, blocks.starts)
+    weights = equal_chance_weights(X, permuted[:, 0], permuted, blocks.members, blocks.starts)
     return Blocks(blocks.members, blocks.starts, weights)
 
 

@@ -31,7 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.class_line import STEEPEST, VARIANCE_FACTOR, slope
+from genesig.optim.class_line import MAX_LOG_SLOPE, VARIANCE_FACTOR, slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
@@ -225,7 +225,7 @@ def slope_by_hand(score, positive):
     p = 1 / (1 + np.exp(-a * score))
     variance = 1 / np.sum(p * (1 - p) * score**2)
     shrinkage = 1 - (VARIANCE_FACTOR * variance / a**2) ** 1.5
-    return max(a * shrinkage, np.exp(-STEEPEST) / score.std())
+    return max(a * shrinkage, np.exp(-MAX_LOG_SLOPE) / score.std())
 
 
 @named(CLASSIFIERS)

@@ -35,7 +35,7 @@ from genesig import (
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Blocks
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 
 EXACT = {"tau": 0.4, "lam": (0.1,), "tolerance": 1e-11}
 BLOCKS = [[0, 1, 2], [3, 4, 5], [6, 7]]
@@ -238,7 +238,7 @@ def test_permuted_weights_are_those_of_the_weighted_criterion():
     rows = np.stack([rng.permutation(len(y)) for _ in range(200)], axis=1)
     null = y[:, None], y[rows][:, :, None]
     blocks = Blocks.from_lists(BLOCKS, np.ones(len(BLOCKS)))
-    weights = contest_weights(v[:, None] * Z, *null, blocks.members, blocks.starts)
+    weights = equal_chance_weights(v[:, None] * Z, *null, blocks.members, blocks.starts)
     np.testing.assert_allclose(model.weights_, weights, rtol=1e-5)
 
 

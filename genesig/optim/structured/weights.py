@@ -42,7 +42,7 @@ HURDLE_BIN_EDGES = (
 """Quantiles of the largest norms between which each bin is represented by its mean."""
 
 
-def contest_weights(
+def equal_chance_weights(
     X: Array,
     Y: Array,
     Y_permuted: Array,

@@ -15,7 +15,7 @@ from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.structured.columns import Blocks, Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
-from genesig.optim.structured.weights import contest_weights
+from genesig.optim.structured.weights import equal_chance_weights
 from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
@@ -102,7 +102,7 @@ def permutation_weights(
 ) -> Array:
     """Return the weights (B,) under which all blocks enter equally often without any effect."""
     Y, Y_permuted, strata = null_responses
-    return contest_weights(Z, Y, Y_permuted, members, starts, strata)
+    return equal_chance_weights(Z, Y, Y_permuted, members, starts, strata)
 
 
 def size_weights(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:

@@ -13,7 +13,7 @@ from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.class_line import (
-    DOUBTFUL,
+    MIN_UNDOUBTED_SHRINKAGE,
     VARIANCE_FACTOR,
     doubt_of_line,
     fitted_line,
@@ -219,7 +219,7 @@ def test_calibration_lines_count_groups_of_samples():
     [
         (0.0, "do not show that the score predicts the class: the probability is the share of the"),
         (0.25, "hardly show that the score predicts the class: the probability keeps 25% of its"),
-        (DOUBTFUL, None),
+        (MIN_UNDOUBTED_SHRINKAGE, None),
         (1.0, None),
     ],
 )
