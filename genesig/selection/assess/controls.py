@@ -264,8 +264,6 @@ def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> Hel
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
     row = dataset.rows(table["sample"].tolist())
     split = table["split"].map(split_number).to_numpy()
-    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)[
-        :, None
-    ]
+    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)
     permutation = np.zeros(len(row), dtype=np.int64)
-    return complete_held_out(dataset, splits, row, split, scores, permutation)
+    return complete_held_out(dataset, splits, row, split, scores[:, None], permutation)

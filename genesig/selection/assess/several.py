@@ -32,7 +32,7 @@ def wrong(y: Array, f: Array) -> Array:
 
     NaN where f is.
     """
-    true_class = y.reshape(-1, *[1] * (f.ndim - 2))
+    true_class = y.reshape(-1, *[1] * (f.ndim - 2))  # (n, 1, ...), as many axes as f less one
     return np.where(np.isnan(f).any(axis=-1), np.nan, predict_class(f) != true_class)
 
 
@@ -87,11 +87,9 @@ def balanced_error(y: Array, f: Array, n_classes: int) -> float:
     """Return the mean over the classes of their error shares; NaN if a class is absent."""
     losses = wrong(y, f)
     losses_by_class = [losses[y == c] for c in range(n_classes)]
-    return (
-        float(np.mean([class_losses.mean() for class_losses in losses_by_class]))
-        if all(map(len, losses_by_class))
-        else np.nan
-    )
+    if not all(map(len, losses_by_class)):
+        return np.nan
+    return float(np.mean([class_losses.mean() for class_losses in losses_by_class]))
 
 
 def macro_auc(y: Array, f: Array) -> float:

@@ -130,13 +130,9 @@ def compare_agreement(lists: PairAgreement, reference: PairAgreement | None = No
     clear_difference = CLEAR_ERRORS * np.sqrt(
         (1 / len(delta) + HALVING_CORRELATION) * delta.var(ddof=1)
     )
-    return (
-        "more"
-        if delta.mean() > clear_difference
-        else "less"
-        if delta.mean() < -clear_difference
-        else "alike"
-    )
+    if abs(delta.mean()) <= clear_difference:
+        return "alike"
+    return "more" if delta.mean() > 0 else "less"
 
 
 def stability_table(
@@ -160,7 +156,7 @@ def stability_table(
     """
     import pandas as pd
 
-    half_fits = Fits.gather([subsamples], [h.name for h in splits.subsamples])
+    half_fits = Fits.gather([subsamples], [half.name for half in splits.subsamples])
     n_genes = len(dataset.genes)
     rows = []
     for source, fits in (("half_subsamples", half_fits), ("outer_splits", observed)):
@@ -220,7 +216,7 @@ def _lasso_lists(half_fits: Fits, n_genes: int) -> csr_array | None:
     lists = half_fits.lasso_lists
     if lists is None:
         return None
-    from scipy.sparse import csr_array as sparse
+    from scipy.sparse import csr_array
 
     ones = np.ones(len(lists.indices))
-    return sparse((ones, lists.indices, lists.indptr), shape=(len(half_fits), n_genes))
+    return csr_array((ones, lists.indices, lists.indptr), shape=(len(half_fits), n_genes))

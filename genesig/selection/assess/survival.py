@@ -169,7 +169,7 @@ def log_rank(time: Array, event: Array, group: Array, patient: Array | None = No
     """Return the log-rank test (O - E)'V⁺(O - E) of several groups.
 
     At each time, d events among n at risk, n_k in group k: E_k = d n_k/n and
-    V_kl = n_events (n - d)/(n - 1) (δ_kl n_k/n - n_k n_l/n²). The same as Cox's score test of the
+    V_kl = d (n - d)/(n - 1) (δ_kl n_k/n - n_k n_l/n²). The same as Cox's score test of the
     groups. NaN where there is one group, or no time at which two groups are at risk.
 
     time, event, group (n,). patient (n,) int, optional: number of each sample's patient, if
@@ -310,7 +310,7 @@ def _inverse_weight(weight: float) -> float:
 def _concordance(pairs: WeightedPairs, f: Array) -> Concordance:
     """Return the concordance of scores f (n,) over weighted pairs, with its interval."""
     f = np.asarray(f, dtype=float)
-    events = 0
+    n_events = 0  # with a later sample
     # each pair counts at both of its samples
     concordant = np.zeros(len(f))
     comparable = np.zeros(len(f))
@@ -322,14 +322,14 @@ def _concordance(pairs: WeightedPairs, f: Array) -> Concordance:
         comparable += total
         concordant[i] += gain.sum()
         comparable[i] += total.sum()
-        events += bool(is_later.any())
+        n_events += bool(is_later.any())
     n_pairs = comparable.sum() / 2
     if not n_pairs > 0 or np.isnan(f).any():
         return Concordance(np.nan, NO_INTERVAL, np.full(len(f), np.nan), comparable)
     value = float(concordant.sum() / 2 / n_pairs)
     influence = (concordant - value * comparable) / n_pairs
     error = float(np.sqrt(influence @ influence))
-    return Concordance(value, _concordance_limits(value, error, events), influence, comparable)
+    return Concordance(value, _concordance_limits(value, error, n_events), influence, comparable)
 
 
 def _concordance_limits(value: float, error: float, n_events: int) -> Interval:

@@ -254,12 +254,14 @@ def warn_of_class_shares(dataset: Dataset, cohort: Cohort, combat: bool) -> Iter
     training_y = dataset.response()
     if not (combat and classes):
         return
-    codes = list(zip(np.unique(training_y), classes, strict=True))[1 if len(classes) == 2 else 0 :]
-    mixes = [
+    named_codes = list(zip(np.unique(training_y), classes, strict=True))
+    if len(classes) == 2:
+        named_codes = named_codes[1:]  # the share of the positive class says all
+    shares = [
         (float(np.mean(training_y == c)), float(np.mean(cohort.response == c)), class_name)
-        for c, class_name in codes
+        for c, class_name in named_codes
     ]
-    training_share, cohort_share, class_name = max(mixes, key=lambda mix: abs(mix[0] - mix[1]))
+    training_share, cohort_share, class_name = max(shares, key=lambda pair: abs(pair[0] - pair[1]))
     if abs(training_share - cohort_share) > MAX_CLASS_SHARE_DIFFERENCE:
         yield (
             f"combat: {100 * cohort_share:.0f} % of the samples are {class_name}, and "
@@ -270,7 +272,8 @@ def warn_of_class_shares(dataset: Dataset, cohort: Cohort, combat: bool) -> Iter
 
 
 Tables = dict[str, "pd.DataFrame"]
-QUANTILES = np.linspace(0, 1, 41)
+QUANTILE_SHARES = np.linspace(0, 1, 41)  # of the values of a matrix, which the report compares
+# table -> its first columns, the columns of a cohort that cannot be scored
 TABLE_COLUMNS = {
     "predictions": ("sample", "given", "label", "score", "predicted", "wrong", "imputed"),
     "scores": ("measure", "value", "low", "high", "samples"),
@@ -359,7 +362,9 @@ def _not_assessable(name: str, error: InvalidInput) -> CohortResult:
     import pandas as pd
 
     first_error = next(problem for problem in error.problems if problem.level == "error")
-    tables = {of: pd.DataFrame(columns=[*head, "list"]) for of, head in TABLE_COLUMNS.items()}
+    tables = {
+        name: pd.DataFrame(columns=[*columns, "list"]) for name, columns in TABLE_COLUMNS.items()
+    }
     return CohortResult(
         tables, {"name": name, "not_assessable": f"{first_error.location}: {first_error.message}"}
     )
@@ -407,7 +412,7 @@ def _score_cohort_with_model(
         "seen_before": _count_training_samples(dataset.X, values.measured),
         "shift": summarise_shifts(dataset, cohort, values),
         "quantiles": {
-            "share": QUANTILES.tolist(),
+            "share": QUANTILE_SHARES.tolist(),
             "training": _quantiles(values.training),
             "cohort": _quantiles(values.measured),
         },
@@ -618,5 +623,5 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _quantiles(X: Array) -> list[float]:
-    """Return the `QUANTILES` of all values."""
-    return [float(value) for value in np.nanquantile(X, QUANTILES)]
+    """Return the `QUANTILE_SHARES` of all values."""
+    return [float(value) for value in np.nanquantile(X, QUANTILE_SHARES)]

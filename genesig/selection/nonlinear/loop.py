@@ -257,14 +257,14 @@ def _matrices(
     """Yield (matrix, fitted steps, training set, shared settings) of each training set."""
     unit_variance = moment_settings(folds)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, sets_of_matrix in group_by_matrix(dataset, training_sets, folds, 1):
+    for X, reference, subset in group_by_matrix(dataset, training_sets, folds, 1):
         shared = SharedSettings(
             protocol,
             [dataset.genes[gene] for gene in reference.genes],
             unit_variance,
             group_of_gene,
         )
-        for training_set in sets_of_matrix:
+        for training_set in subset:
             yield X, reference, training_set, shared
 
 

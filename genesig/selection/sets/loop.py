@@ -154,17 +154,16 @@ class SetsStudy:
         start_time = time.monotonic()
         n_done = 0
         last_log = start_time
-        for X, reference, matrix_sets in group_by_matrix(
+        for X, reference, subset in group_by_matrix(
             self.dataset, training_sets, self.fold_steps, MAX_SHARED_SETS
         ):
-            block_columns = self._block_columns(reference.genes, matrix_sets[0].split)
+            block_columns = self._block_columns(reference.genes, subset[0].split)
             set_columns = np.ascontiguousarray(X[:, block_columns.columns])
-            for training_set in matrix_sets:
+            for training_set in subset:
                 yield self._model(set_columns, training_set, block_columns, reference.genes)
                 n_done += 1
-                if time.monotonic() - last_log > LOG_INTERVAL_SECONDS or n_done == len(
-                    training_sets
-                ):
+                is_last = n_done == len(training_sets)
+                if is_last or time.monotonic() - last_log > LOG_INTERVAL_SECONDS:
                     last_log = time.monotonic()
                     log.info(
                         "%d of %d fits, %.0f s", n_done, len(training_sets), last_log - start_time

@@ -15,7 +15,6 @@ from genesig.selection.assess.intervals import (
     CONFIDENCE_LEVEL,
     NORMAL_QUANTILE,
     delong,
-    hull,
     newcombe,
 )
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
@@ -140,15 +139,11 @@ def _held_out_study(
     """
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     study_of_sample = dataset.batches()
-    sample_names = {
-        name
-        for name, study_name in zip(
-            dataset.samples, [] if study_of_sample is None else study_of_sample, strict=True
-        )
-        if study_name == study
-    }
+    assert study_of_sample is not None
+    in_study = np.array(dataset.samples, dtype=object)[study_of_sample == study]
+    # rows of the predictive model, which have no mu
     final_rows = predictions[
-        predictions["mu"].isna() & predictions["sample"].astype(str).isin(sample_names)
+        predictions["mu"].isna() & predictions["sample"].astype(str).isin(in_study)
     ]
     rows = dataset.rows([str(name) for name in final_rows["sample"]])
     scores = kind.read_scores(final_rows, dataset.design.classes)
@@ -175,9 +170,10 @@ def _area(y: Array, f: Array, group: Array | None) -> StudyMeasure:
 
 
 def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
-    """Return the mean AUC of each class against the others; the interval is that of their hull.
+    """Return the mean AUC of each class against the others.
 
-    If samples come in groups, the interval is over groups.
+    Its interval is the score interval of as many samples as the smallest class has against the
+    others; if samples come in groups, it is over groups.
     """
     areas = [delong(np.where(y == label, 1.0, -1.0), column) for label, column in enumerate(f.T)]
     value = float(np.mean([area[0] for area in areas]))
@@ -186,7 +182,7 @@ def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     if group is not None:
         return StudyMeasure(value, *area_interval(y, group, class_sides(y, f)), pairs)
     score_interval = newcombe(value, min(sizes), len(y) - min(sizes))
-    return StudyMeasure(value, *hull(score_interval), pairs)
+    return StudyMeasure(value, *score_interval, pairs)
 
 
 def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:
@@ -194,8 +190,8 @@ def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     concordance = harrell(y["time"], y["event"], f)
     limits = concordance.interval
     if group is not None:
-        events = len(np.unique(group[y["event"]]))
-        limits = order_interval(concordance.value, concordance.influence, group, events)
+        n_event_groups = len(np.unique(group[y["event"]]))
+        limits = order_interval(concordance.value, concordance.influence, group, n_event_groups)
     return StudyMeasure(concordance.value, *limits, float(concordance.pairs.sum() / 2))
 
 
@@ -245,17 +241,24 @@ def _from_logit(logit: float) -> float:
     return float(1 / (1 + np.exp(-logit)))
 
 
-ScaleFunction = Callable[[StudyMeasure], tuple[float, float]]
-MeasureFunction = Callable[[Array, Array, Array | None], StudyMeasure]
-MeasureOfKind = tuple[str, MeasureFunction, ScaleFunction, Callable[[float], float]]
+class MeasureOfKind(NamedTuple):
+    """The measure of each study for one kind of response."""
+
+    name: str
+    # y (n,), scores (n,) or (n, T), group numbers (n,) or None -> measure of one study
+    measure: Callable[[Array, Array, Array | None], StudyMeasure]
+    # measure -> effect on the scale of the meta-analysis, and its variance
+    to_scale: Callable[[StudyMeasure], tuple[float, float]]
+    from_scale: Callable[[float], float]  # effect -> value of the measure
+
 
 STUDY_MEASURES: dict[str, MeasureOfKind] = ByKind(
     {
-        "classification": ("AUC", _area, _to_logit, _from_logit),
-        "several_classes": ("AUC", _areas, _to_logit, _from_logit),
-        "survival": ("C", _concordance, _to_logit, _from_logit),
-        "regression": ("correlation", _correlation, _to_fisher_z, lambda z: float(np.tanh(z))),
+        "classification": MeasureOfKind("AUC", _area, _to_logit, _from_logit),
+        "several_classes": MeasureOfKind("AUC", _areas, _to_logit, _from_logit),
+        "survival": MeasureOfKind("C", _concordance, _to_logit, _from_logit),
+        "regression": MeasureOfKind(
+            "correlation", _correlation, _to_fisher_z, lambda z: float(np.tanh(z))
+        ),
     }
 )
-"""By kind of response: name of the measure, its function for one study, the function to the scale
-of the meta-analysis, and the inverse function."""

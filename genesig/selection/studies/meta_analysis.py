@@ -293,16 +293,13 @@ MIN_SPREAD_SHARE = 1e-5  # smallest variance, as a share of the median: equal ef
 
 
 class ModeratedMeans(NamedTuple):
-    """Means (d,) with their 95 % interval and two-sided p; NaN of fewer than two studies.
-
-    ``tau2`` is the variance between studies of all genes together, by which studies are weighed.
-    """
+    """Means (d,) with their 95 % interval and two-sided p; NaN of fewer than two studies."""
 
     mean: Array
     low: Array
     high: Array
     p: Array
-    tau2: float
+    tau2: float  # variance between studies, of all genes together, by which studies are weighted
 
 
 def moderate(y: Array, v: Array) -> ModeratedMeans:
@@ -352,9 +349,8 @@ def _shrink_variances(spread: Array, residual_degrees: Array) -> tuple[Array, Ar
         return variances, residual_degrees
     prior_degrees, prior_variance = _variance_prior(variances, residual_degrees)
     if np.isinf(prior_degrees):
-        return np.full(len(variances), prior_variance), np.full(
-            len(variances), residual_degrees.sum()
-        )
+        n_genes = len(variances)
+        return np.full(n_genes, prior_variance), np.full(n_genes, residual_degrees.sum())
     shrunk = (prior_degrees * prior_variance + residual_degrees * variances) / (
         prior_degrees + residual_degrees
     )
@@ -503,9 +499,8 @@ def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Arr
         in_study = study == name
         groups_of_study = None if groups is None else groups[in_study]
         effects.append(measure(*_average_groups(dataset.X[in_study], y[in_study], groups_of_study)))
-    return np.stack([effect.value for effect in effects]), np.stack(
-        [effect.variance for effect in effects]
-    )
+    value = np.stack([effect.value for effect in effects])
+    return value, np.stack([effect.variance for effect in effects])
 
 
 def _average_groups(X: Array, y: Array, groups: Array | None) -> tuple[Array, Array]:
@@ -513,9 +508,9 @@ def _average_groups(X: Array, y: Array, groups: Array | None) -> tuple[Array, Ar
     group_of_sample = group_numbers(groups)
     if group_of_sample is None:
         return X, y
-    is_positive = (
-        y > 0 if not y.dtype.names and len(np.unique(y)) == 2 else np.zeros(len(y), dtype=bool)
-    )
+    is_positive = np.zeros(len(y), dtype=bool)
+    if not y.dtype.names and len(np.unique(y)) == 2:  # two classes
+        is_positive = y > 0
     group_and_class, first_row, cell_of_sample, n_samples = np.unique(
         2 * group_of_sample + is_positive,
         return_index=True,
@@ -539,6 +534,5 @@ def _without_one(value: Array, variance: Array) -> tuple[Array, Array]:
     has_mean = ~np.isnan(means)
     smallest_mean = np.where(has_mean, means, np.inf).min(axis=0)
     largest_mean = np.where(has_mean, means, -np.inf).max(axis=0)
-    return np.where(has_mean.any(axis=0), smallest_mean, np.nan), np.where(
-        has_mean.any(axis=0), largest_mean, np.nan
-    )
+    has_any = has_mean.any(axis=0)
+    return np.where(has_any, smallest_mean, np.nan), np.where(has_any, largest_mean, np.nan)

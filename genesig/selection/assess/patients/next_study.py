@@ -41,7 +41,7 @@ def next_study_table(
     import pandas as pd
 
     if classes is not None:
-        rows = [row for class_rows in _area_rows(held_out, classes) for row in class_rows]
+        rows = list(_area_rows(held_out, classes))
     elif held_out.y.dtype == SURVIVAL_DTYPE:
         rows = list(_concordance_rows(held_out, headline))
     else:
@@ -97,8 +97,8 @@ def events_for_concordance(variance: float, events: int) -> int:
     return int(np.ceil(events * variance * (NORMAL_QUANTILE / HALF_WIDTH) ** 2 - 1e-9))
 
 
-def _area_rows(held_out: HeldOutScores, classes: Sequence[str]) -> Iterator[list[NeededSamples]]:
-    """Return the rows of two classes, or of each of several against the rest."""
+def _area_rows(held_out: HeldOutScores, classes: Sequence[str]) -> Iterator[NeededSamples]:
+    """Yield the rows of two classes, or of each of several against the rest."""
     f = held_out.scores[:, 0]
     has_several_classes = len(classes) > 2
     class_areas = class_sides(held_out.y, f) if has_several_classes else [(held_out.y > 0, f)]
@@ -108,15 +108,13 @@ def _area_rows(held_out: HeldOutScores, classes: Sequence[str]) -> Iterator[list
             continue
         share = float(np.mean(side[0]))
         measure = f"AUC of {name}" if has_several_classes else "AUC"
-        yield [
-            (measure, basis, area, n_samples, int(np.ceil(n_samples * min(share, 1 - share))))
-            for basis, area in (("value", value), ("lower limit", low))
-            for n_samples in [samples_for_area(area, share)]
-        ]
+        for basis, area in (("value", value), ("lower limit", low)):
+            n_samples = samples_for_area(area, share)
+            yield measure, basis, area, n_samples, int(np.ceil(n_samples * min(share, 1 - share)))
 
 
 def _concordance_rows(held_out: HeldOutScores, headline: Headline) -> Iterator[NeededSamples]:
-    """Return the rows of C, its variance the mean over repeats of that over groups of samples.
+    """Yield the rows of C, its variance the mean over repeats of that over groups of samples.
 
     Groups are counted, such as patients; each sample is its own without them.
     """

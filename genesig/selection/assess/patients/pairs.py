@@ -31,6 +31,7 @@ from genesig.selection.assess.intervals import (
 from genesig.selection.assess.kinds import HeldOutScores
 
 MAX_NEWTON_STEPS = 100
+MAX_CONDITION_NUMBER = 1e10  # of the information A, beyond which it counts as singular
 MAX_STEP_SDS = 2.0  # largest Newton step of any coefficient, in standard deviations of its column
 
 
@@ -41,7 +42,7 @@ class ScoredPairs:
     first_row: Array  # (p,) int, row of the first score; of its class, or with the earlier event
     second_row: Array  # (p,) int, row of the second score
     block: Array  # (p,) int, number of the test set
-    weight: Array  # (p,) float
+    weight: Array  # (p,) float: w of the module's docstring
     response_difference: Array | None  # (p,) float of numbers; None if only the order counts
 
 
@@ -191,7 +192,7 @@ def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
         P = expit(D @ b)
         v = w * P * (1 - P)
         A = (D * v[:, None]).T @ D
-        if not np.linalg.cond(A) < 1e10:
+        if not np.linalg.cond(A) < MAX_CONDITION_NUMBER:
             return None
         inverse = np.linalg.inv(A)
         leverage = v * np.einsum("ij,jk,ik->i", D, inverse, D)
@@ -209,7 +210,7 @@ def _fit_number_pairs(D: Array, pairs: ScoredPairs) -> tuple[Array, Array, Array
     None if A is singular.
     """
     A = (D * pairs.weight[:, None]).T @ D
-    if not np.linalg.cond(A) < 1e10:
+    if not np.linalg.cond(A) < MAX_CONDITION_NUMBER:
         return None
     inverse = np.linalg.inv(A)
     dy = np.asarray(pairs.response_difference)
