@@ -70,11 +70,11 @@ def predict_test_sets(
     split_of_name = {split.name: split for split in splits.outer}
     covariates = dataset.covariates()
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
-    for X, reference, matrix_sets in group_by_matrix(
+    for X, reference, subset in group_by_matrix(
         dataset, training_sets, folds, TRAINING_SETS_AT_ONCE
     ):
         column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
-        for training_set in matrix_sets:
+        for training_set in subset:
             fit = fit_of_split[training_set.split]
             genes, values = fits.chosen_coef(fit)
             columns = [column_of_gene[int(gene)] for gene in genes]
@@ -107,7 +107,10 @@ def _predict_test_set(
     ties: str,
     weights: Array | None,
 ) -> SurvivalPredictions:
-    """Return the predictions for one test set, from the scores eta (n,) of all samples."""
+    """Return the predictions for one test set, from the scores (n,) of all samples.
+
+    risk_slope: factor that turns scores into logarithms of hazards. weights (n,): of the samples.
+    """
     training_y = y[train]
     test_y = y[test]
     training_weights = None if weights is None else weights[train]
@@ -166,7 +169,8 @@ def average_repeats(
     samples, sample_number = np.unique(rows, return_inverse=True)
     n_repeats = np.bincount(sample_number).astype(float)
 
-    def averaged(name: str) -> Array:
+    def average_field(name: str) -> Array:
+        """Return the mean of a field of the test sets over the repeats, one row a sample."""
         values = np.concatenate([getattr(test_set, name) for test_set in test_sets])
         total = np.zeros((len(samples), *values.shape[1:]))
         np.add.at(total, sample_number, values)
@@ -174,16 +178,16 @@ def average_repeats(
 
     return SampleMeans(
         y[samples],
-        averaged("f"),
-        averaged("log_hazard"),
-        averaged("S")[:, -1],
-        averaged("losses"),
-        averaged("reference"),
+        average_field("f"),
+        average_field("log_hazard"),
+        average_field("S")[:, -1],
+        average_field("losses"),
+        average_field("reference"),
         None if group is None else group[samples],
     )
 
 
-SurvivalRow = tuple[str, float, Interval]
+SurvivalRow = tuple[str, float, Interval]  # measure, its value and 95 % interval
 
 
 N_TIMES = 50  # times up to the horizon over which the Brier score is integrated
@@ -250,7 +254,9 @@ def prediction_tables(
         *_brier_rows(test_sets, means_of_samples, times, ratio, group),
         *_calibration_rows(means_of_samples, horizon),
     ]
-    table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=SURVIVAL_COLUMNS)
+    table = pd.DataFrame(
+        [(name, value, *limits) for name, value, limits in rows], columns=SURVIVAL_COLUMNS
+    )
     return {
         "survival": table.assign(horizon=horizon, samples=len(means_of_samples.y)),
         "survival_curves": _curves_table(means_of_samples, risk),
@@ -294,16 +300,20 @@ def _brier_rows(
     intervals = [score.interval, reference.interval, limits]
     if len(test_sets) > 1:
         rows = [test_set.rows for test_set in test_sets]
-        b = [integrated_brier(test_set.losses, times).samples for test_set in test_sets]
-        b0 = [integrated_brier(test_set.reference, times).samples for test_set in test_sets]
+        losses = [integrated_brier(test_set.losses, times).samples for test_set in test_sets]
+        reference_losses = [
+            integrated_brier(test_set.reference, times).samples for test_set in test_sets
+        ]
         # Influence of each sample on 1 - B/B0: its terms of the linear expansion.
         gains = [
             (score_terms - (1 - explained_share) * reference_terms) / -reference.value
-            for score_terms, reference_terms in zip(b, b0, strict=True)
+            for score_terms, reference_terms in zip(losses, reference_losses, strict=True)
         ]
         intervals = [
-            interval_over_sets(score.value, rows, b, ratio, group, include_models=False),
-            interval_over_sets(reference.value, rows, b0, ratio, group, include_models=False),
+            interval_over_sets(score.value, rows, losses, ratio, group, include_models=False),
+            interval_over_sets(
+                reference.value, rows, reference_losses, ratio, group, include_models=False
+            ),
             interval_over_sets(explained_share, rows, gains, ratio, group, include_models=True),
         ]
     yield "brier", score.value, intervals[0]

@@ -55,20 +55,18 @@ def calibration_line(y: Array, f: Array, group: Array | None = None) -> Calibrat
     line = inverse @ (X.T @ y)
     if group is not None:
         intercept_interval, slope_interval = (
-            standard_errors.around(value)
-            for standard_errors, value in zip(
-                line_spreads(X, y - X @ line, group), line, strict=True
-            )
+            spread.around(value)
+            for spread, value in zip(line_spreads(X, y - X @ line, group), line, strict=True)
         )
         return CalibrationLine(float(line[0]), intercept_interval, float(line[1]), slope_interval)
     leverage = np.einsum("ij,jk,ik->i", X, inverse, X)
-    if leverage.max() > 1 - 1e-9:
+    if leverage.max() > 1 - 1e-9:  # a single sample decides the line
         return CalibrationLine(float(line[0]), NO_INTERVAL, float(line[1]), NO_INTERVAL)
     weighted = X * ((y - X @ line) / (1 - leverage))[:, None]
     standard_errors = np.sqrt(np.diag(inverse @ (weighted.T @ weighted) @ inverse))
     half_widths = t_quantile(len(y) - 2) * standard_errors
-    (intercept, slope) = line.tolist()
-    (intercept_half_width, slope_half_width) = half_widths.tolist()
+    intercept, slope = line.tolist()
+    intercept_half_width, slope_half_width = half_widths.tolist()
     return CalibrationLine(
         intercept,
         (intercept - intercept_half_width, intercept + intercept_half_width),
@@ -121,7 +119,7 @@ class Rejection:
 
     @property
     def share(self) -> float:
-        """Refused share of the predicted class; NaN when nothing is predicted as it."""
+        """Rejected share of the predicted class; NaN if no sample is predicted as it."""
         return self.rejected / self.predicted if self.predicted else np.nan
 
 
@@ -129,7 +127,7 @@ def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
     """Return the rejection region of one predicted class, on held-out scores.
 
     The threshold is the largest |f| among the misclassified samples predicted as the class
-    `class_sign` (-1 or +1: sign f); every sample so predicted with |f| <= threshold is refused. A
+    `class_sign` (-1 or +1: sign f); every sample so predicted with |f| <= threshold is rejected. A
     score of 0 is predicted as neither class.
 
     The threshold is set on the labels of the test samples: it describes this study and is
@@ -142,9 +140,9 @@ def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
     if not errors_of_class.any():
         return Rejection(int(predicted.sum()), 0, 0, np.nan)
     threshold = float(np.abs(f[errors_of_class]).max())
-    refused = predicted & (np.abs(f) <= threshold)
+    rejected = predicted & (np.abs(f) <= threshold)
     return Rejection(
-        int(predicted.sum()), int(errors_of_class.sum()), int(refused.sum()), threshold
+        int(predicted.sum()), int(errors_of_class.sum()), int(rejected.sum()), threshold
     )
 
 
@@ -158,9 +156,8 @@ def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) 
 
     columns = ["mu", "predicted_class", "predicted", "wrong", "threshold", "rejected", "share"]
     rows = []
-    has_two_classes = (
-        classes is not None and "score" in predictions
-    )  # several classes have a score of each
+    # Several classes have a column of scores each, and none of this name.
+    has_two_classes = classes is not None and "score" in predictions
     for mu in predictions["mu"].unique() if has_two_classes else []:
         at_mu = rows_of_list(predictions, mu)
         if at_mu["score"].isna().any():

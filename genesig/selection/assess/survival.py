@@ -352,8 +352,8 @@ def pool_concordance(
     Test sets that do not define C are left out. The interval has the error of
     `standard_error_over_splits`; of one test set it is that of its C.
 
-    test_sets list of (samples (n,) int, repeat, Concordance): of each test set; samples are
-    numbered from 0. events: samples with an event. ratio: mean of n_test/n_train. group (n,) int,
+    test_sets: (samples (n,) int, repeat, Concordance) of each test set; samples are numbered from
+    0. n_events: samples, or groups, with an event. ratio: mean of n_test/n_train. group (n,) int,
     optional: number of each sample's group; without it each sample is its own group.
     """
     test_sets = [test_set for test_set in test_sets if not np.isnan(test_set[2].value)]

@@ -129,7 +129,7 @@ def _eigenfunctions(n: int) -> Array:
     return np.asarray(eigenvectors[:, is_kept] * np.sqrt(eigenvalues[is_kept]))
 
 
-GroupLists = list[list[int]]
+GroupLists = list[list[int]]  # columns of each group
 
 
 MINIMAL_MU = 1e-6  # mu of the lasso, in units of ||X'X||/n, the same as for the minimal list
@@ -137,6 +137,7 @@ MINIMAL_MU = 1e-6  # mu of the lasso, in units of ||X'X||/n, the same as for the
 
 def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupLists:
     """Return the groups of columns by the group of each gene; other genes are single groups."""
+    # The flag keeps a gene without a group apart from a group of the same name.
     groups: dict[tuple[bool, str], list[int]] = {}
     for column, gene in enumerate(names):
         groups.setdefault((gene in group_of_gene, group_of_gene.get(gene, gene)), []).append(column)
@@ -273,7 +274,8 @@ def choose(
     """
     grid = protocol.settings_grid()
     tau = protocol.tau_fractions()
-    error_tables = np.zeros((len(grid), len(tau), max(1, len(protocol.lam) * protocol.debias)))
+    n_lam = max(1, len(protocol.lam)) if protocol.debias else 1
+    error_tables = np.zeros((len(grid), len(tau), n_lam))
     class_sums = np.zeros((2, *error_tables.shape))
     n_cut = 0
     for training_set, (X, y) in zip(training_sets, held_out_rows, strict=True):
@@ -298,11 +300,9 @@ def midpoint(class_sums: Array, held_out_rows: Sequence[tuple[Array, Array]]) ->
     n_negative, n_positive = (
         sum(np.sum(y == code) for _, y in held_out_rows) for code in (-1.0, 1.0)
     )
-    return (
-        float(class_sums[0] / n_negative + class_sums[1] / n_positive) / 2
-        if n_negative and n_positive
-        else 0.0
-    )
+    if not n_negative or not n_positive:
+        return 0.0
+    return float(class_sums[0] / n_negative + class_sums[1] / n_positive) / 2
 
 
 def scores_along(

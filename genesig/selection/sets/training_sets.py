@@ -93,7 +93,7 @@ class NullResponses(NamedTuple):
     """The training response, and permutations of it."""
 
     Y: Array  # (n, T), centred
-    permutation_weights: Array  # (n, P, T), as groups and batches allow
+    Y_permuted: Array  # (n, P, T): P permutations of the rows of Y, as groups and batches allow
     strata: list[Array]  # (n_units, unit_size) rows that change places, see `response_strata`
 
 
@@ -191,7 +191,7 @@ class BlockData:
         """Return the fits along falling fractions of tau_max, up to `max_blocks` blocks."""
         tau_max = float(tau_maxima(design, self.Y[None])[0])
         if tau_max <= 0:
-            tau = tau[:0]
+            tau = tau[:0]  # no block has a gradient: a path without fits
             tau_max = 1.0
         tau = tau * tau_max
         mu = mu * self.norm
@@ -298,7 +298,7 @@ def choose_tau_and_mu(
     `inner_data` are the training sets of the folds. If the first fit of every path has more than
     ``most`` sets, the first tau is chosen.
     """
-    kind = FITTINGS[training_set.kind]
+    fitting = FITTINGS[training_set.kind]
     scores = np.stack(
         [
             _path_scores(block_data, blocks, validation_rows, settings)
@@ -307,15 +307,17 @@ def choose_tau_and_mu(
             )
         ]
     )
-    thresholds = kind.thresholds(training_set, scores)
-    error, standard_error = kind.validation_error(
+    thresholds = fitting.thresholds(training_set, scores)
+    error, standard_error = fitting.validation_error(
         training_set, scores, thresholds, VALIDATION_CRITERION
     )
     error = np.where(np.isinf(error), np.nan, error).round(12)
     if np.isnan(error).all():
         return SetsChoice(0, 0, 0.0)
     best = np.unravel_index(np.nanargmin(error), error.shape)
-    max_error = (error[best] + standard_error[best] * settings.one_standard_error).round(12)
+    max_error = error[best]
+    if settings.one_standard_error:
+        max_error = (max_error + standard_error[best]).round(12)
     tau = int(np.argmax((error <= max_error).any(axis=1)))
     mu = int(np.nanargmin(error[tau]))
     return SetsChoice(tau, mu, thresholds[tau, mu])

@@ -96,7 +96,6 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "a column below the first": (step(step="fold_filter", genes=[-1]), "normalisation.steps.0"),
     "a column past the last": (step(step="fold_filter", genes=[999]), "normalisation.steps"),
     "columns of other genes": (step(step="fold_filter", genes=[0]), "normalisation.steps"),
-    "no donors": (step(step="knn_impute", donors=[], neighbours=1), "normalisation.steps"),
     "vast donors": (step(step="knn_impute", donors=[[1.0]], neighbours=1), "normalisation.steps"),
     "sets of others": (step(step="collapse", genes=[0], sets=[0, 0]), "normalisation.steps"),
     "an infinite target": (step(step="log2", floor=-1.0, ceiling=-1.0), "normalisation.steps"),
