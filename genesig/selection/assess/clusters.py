@@ -255,13 +255,13 @@ def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
     return float(np.clip((grouped.error / ungrouped.error) ** 2, 1 / max_effect, max_effect))
 
 
-def score_interval(area: float, positive: int, negative: int, effect: float) -> Interval:
-    """Return the score interval of an AUC with a design effect.
+def score_interval(area: float, n_positive: int, n_negative: int, effect: float) -> Interval:
+    """Return the score interval of an AUC with a design effect, which multiplies its variance.
 
     It holds the θ with |area - θ| <= z √(effect V(θ)), see `intervals.newcombe`.
     """
     theta = np.linspace(0.0, 1.0, 10001)
-    width = NORMAL_QUANTILE * np.sqrt(effect * area_variance(theta, positive, negative))
+    width = NORMAL_QUANTILE * np.sqrt(effect * area_variance(theta, n_positive, n_negative))
     is_compatible = np.abs(area - theta) <= width + 1e-4  # 1e-4 is the step of theta
     return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 

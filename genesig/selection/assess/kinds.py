@@ -423,7 +423,8 @@ def _number_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> 
     Both variances are of u = (l - error (y - ȳ)²)/s², what sample and split add to the ratio: of
     the losses alone the interval would hold that of Σ (y - ȳ)² twice, and cover in 99 to 100 %.
     """
-    mean = float(np.mean(held_out.sample_means(held_out.y)[0]))
+    sample_y, _ = held_out.sample_means(held_out.y)  # each sample once, however often tested
+    mean = float(np.mean(sample_y))
     linear_terms = (loss - error * np.square(held_out.y - mean)) / _variance(held_out)
     _, split = np.unique(held_out.split, return_inverse=True)
     splits = np.bincount(split, weights=linear_terms) / np.bincount(split)

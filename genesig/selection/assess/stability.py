@@ -89,12 +89,12 @@ class PairAgreement(NamedTuple):
 
 def _group_hits(lists: csr_array, group_of_gene: Array) -> csr_array:
     """Return whether each list contains a gene of each group, (2M, B), as 0 and 1."""
-    from scipy.sparse import csr_array as sparse
+    from scipy.sparse import csr_array
 
-    membership = sparse(
+    membership = csr_array(
         (np.ones(len(group_of_gene)), (np.arange(len(group_of_gene)), group_of_gene))
     )
-    return sparse((lists @ membership > 0).astype(float))
+    return csr_array((lists @ membership > 0).astype(float))
 
 
 def shared_genes(lists: csr_array) -> dict[str, float]:

@@ -297,9 +297,9 @@ def auc_at(
     )._replace(side=side)
 
 
-def _is_later(time: Array, event: Array, i: Any) -> Array:
-    """Return which samples outlive the event of sample i, (n,)."""
-    return np.asarray((time > time[i]) | ((time == time[i]) & ~event))
+def _is_later(time: Array, event: Array, row: Any) -> Array:
+    """Return which samples outlive the event of the sample of one row, (n,) bool."""
+    return np.asarray((time > time[row]) | ((time == time[row]) & ~event))
 
 
 def _inverse_weight(weight: float) -> float:

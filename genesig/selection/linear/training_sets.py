@@ -230,7 +230,7 @@ def _align_studies(
     if matrix_permutation is not None:  # the exchange is linear in X
         identity = replace(dataset, X=np.eye(len(matrix_permutation)))
         exchange_matrix = exchange_residuals(identity, matrix_permutation)
-    names = [
+    alignment_names = [
         alignments.choose_best(
             dataset.response_kind.to_numbers(training_set.y[training_set.train]),
             training_set.train,
@@ -238,7 +238,8 @@ def _align_studies(
         )
         for training_set in training_sets
     ]
-    for name, pairs in groupby(zip(names, training_sets, strict=True), lambda pair: pair[0]):
+    named_sets = zip(alignment_names, training_sets, strict=True)
+    for name, pairs in groupby(named_sets, lambda pair: pair[0]):
         yield replace(dataset, X=alignments.aligned_copy(name)), [member for _, member in pairs]
 
 

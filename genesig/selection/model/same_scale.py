@@ -199,7 +199,12 @@ def find_odd_samples(compared: ComparedValues) -> list[tuple[str, str]]:
     """
     scale = compared.scale
     faults = (
-        (name, _profile_fault(sample_profile(x, is_measured, scale), scale, 1, 1, OF_MODEL))
+        (
+            name,
+            _profile_fault(
+                sample_profile(x, is_measured, scale), scale, n=1, factor=1, gene_text=OF_MODEL
+            ),
+        )
         for name, x, is_measured in zip(
             compared.samples, compared.X, compared.measured, strict=True
         )

@@ -243,7 +243,7 @@ def nonlinear_final(
     protocol = NonlinearProtocol(**nonlinear)
     all_sets = make_training_sets(dataset, splits, [splits.final], [0])
     X, reference, training_set, shared = next(_matrices(dataset, all_sets, folds, protocol))
-    outer_set, inner_sets, held_out_rows = _training_sets(X, training_set, shared)
+    outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
     row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
@@ -273,7 +273,7 @@ def _assess_split(
 ) -> dict[str, Any]:
     """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
     protocol = shared.protocol
-    outer_set, inner_sets, held_out_rows = _training_sets(X, training_set, shared)
+    outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
     row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
@@ -292,7 +292,7 @@ def _assess_split(
     return row
 
 
-def _training_sets(
+def _prepare_split(
     X: Array, training_set: TrainingSet, shared: SharedSettings
 ) -> tuple[KernelData, list[KernelData], list[tuple[Array, Array]]]:
     """Return the training sets of a split and of its inner folds, and the folds' held-out rows."""
