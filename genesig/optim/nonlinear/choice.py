@@ -69,10 +69,10 @@ class Ridge:
         predictions: Array = self.mean + self.dual @ tables(self.kernel, points, self.X).value.T
         return predictions
 
-    def gradient(self, points: Array, lam_index: int = 0) -> Array:
-        """Return the gradient at new points, (m, |S|), for one λ."""
+    def gradient(self, points: Array) -> Array:
+        """Return the gradient of f at new points (m, |S|), (m, |S|), for the first λ."""
         no_derivatives = np.zeros(self.X.T.shape)
-        return evaluate(self.kernel, points, self.X, self.dual[lam_index], no_derivatives)[1].T
+        return evaluate(self.kernel, points, self.X, self.dual[0], no_derivatives)[1].T
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class SolverSettings:
     kernel: str  # name of the kernel: gaussian, polynomial or linear
     degree: int  # degree of the polynomial kernel
     offset: float  # offset of the polynomial kernel
+    # penalty, mu, groups and weights of `DerivativeCriterion`
     penalty: str
     mu: float
     groups: Sequence[Sequence[int]] | None
@@ -90,15 +91,15 @@ class SolverSettings:
     # for the penalised function itself, without debiasing
     lam: Array
     standardise: bool  # whether features have unit variance on the training rows
-    solver: str
-    tolerance: float
-    max_iterations: int
+    solver: str  # name of the solver in `SOLVERS`
+    tolerance: float  # duality gap relative to ||y||²/n at which a fit is done
+    max_iterations: int  # for one tau
 
     def make_kernel(self, width: float) -> Kernel:
         """Return the kernel of a width, in units of the standardised features."""
-        kernel_class = pick("kernel", KERNELS, self.kernel)
+        kernel_function = pick("kernel", KERNELS, self.kernel)
         check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)
-        return kernel_class(width=width, degree=self.degree, offset=self.offset)
+        return kernel_function(width=width, degree=self.degree, offset=self.offset)
 
     def check(self, n: int, d: int, grid: Sequence[tuple[float, float]]) -> None:
         """Raise, before any fit, if a setting is invalid with one of the (ν, width) of the grid."""
