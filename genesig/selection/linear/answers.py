@@ -427,6 +427,7 @@ def _fit_at_chosen_lambda(
 ) -> list[LinearModel]:
     """Return the models of the FDR-selected genes at the lambda and threshold of the choices."""
     selected = fdr_lists(_select_halves(training_sets, outer, settings), settings, null_tails.outer)
+    # The one list of each set has index 0; its error is not computed, because nothing is chosen.
     best = [BestList(0, choice.indices.lam, np.nan, choice.threshold) for choice in choices]
     lists = [fdr_genes for fdr_genes, _ in selected]
     return _refit_lists(training_sets, outer, lists, best, settings.lam_grid())

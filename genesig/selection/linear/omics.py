@@ -94,13 +94,15 @@ def group_by_factors(
     for candidate in np.unique(best_candidates):
         numbers = np.flatnonzero(best_candidates == candidate)
         subset = [training_sets[number] for number in numbers]
+        outer, inner = _outer_and_inner_nets(subset, makers[candidate])
         yield SameFactors(
-            numbers,
-            subset,
-            candidates[candidate],
-            makers[candidate],
-            *_outer_and_inner_nets(subset, makers[candidate]),
-            [choices_of_candidates[candidate][number] for number in numbers],
+            numbers=numbers,
+            training_sets=subset,
+            factors=candidates[candidate],
+            make_outer=makers[candidate],
+            outer=outer,
+            inner=inner,
+            choices=[choices_of_candidates[candidate][number] for number in numbers],
         )
 
 

@@ -363,7 +363,7 @@ def _not_assessable(name: str, error: InvalidInput) -> CohortResult:
 
     first_error = next(problem for problem in error.problems if problem.level == "error")
     tables = {
-        name: pd.DataFrame(columns=[*columns, "list"]) for name, columns in TABLE_COLUMNS.items()
+        key: pd.DataFrame(columns=[*columns, "list"]) for key, columns in TABLE_COLUMNS.items()
     }
     return CohortResult(
         tables, {"name": name, "not_assessable": f"{first_error.location}: {first_error.message}"}
@@ -493,8 +493,8 @@ def _concatenate_tables(parts: Sequence[tuple[str, Tables]]) -> Tables:
     import pandas as pd
 
     return {
-        of: pd.concat([tables[of].assign(list=name) for name, tables in parts], ignore_index=True)
-        for of in parts[0][1]
+        key: pd.concat([tables[key].assign(list=name) for name, tables in parts], ignore_index=True)
+        for key in parts[0][1]
     }
 
 
