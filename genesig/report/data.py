@@ -29,7 +29,6 @@ from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     clean,
-    counted,
     counts_by_kind,
     genes_and_indicators,
     percent,
@@ -232,7 +231,7 @@ def batch_table(data: Study, limits: Limits) -> list[Table]:
         columns += [Column(f"Mean {label}", "number"), Column("Standard deviation", "number")]
         values += [batch_summary["mean"], batch_summary["sd"]]
     if batch_summary["wrong_share"] is not None:
-        explanation = "Share of the decisions on the batch's samples while they were held out"
+        explanation = "Share of its held-out samples"
         columns.append(Column("Wrong while held out", "share", explanation))
         values.append(batch_summary["wrong_share"])
     caption = f"Batches ({clean(batch_summary['column'])}) and {label}."
@@ -339,7 +338,10 @@ def data_section(data: Study, limits: Limits) -> Section:
     words = WORDS.paragraphs("section", data["study"])
     if data["batch"] is not None:
         words += WORDS.paragraphs("batches", data["batch"], bool(data["study"]["classes"]))
-    items: list[Item] = [Facts("study", "Study", _study_facts(data)), *batch_table(data, limits)]
+    items: list[Item] = [Facts("study", "Study", _study_facts(data))]
+    # Counts and errors of left-out studies are under Patients and Studies.
+    if data["design"]["scheme"] != "leave_one_study_out":
+        items += batch_table(data, limits)
     if dropped:
         items.append(_exclusions_table(dropped, limits))
     return Section("data", "Data and design", words, items, part="patients", folded=True)
@@ -350,7 +352,6 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
     study_facts = data["study"]
     design = data["design"]
     pairs = [
-        ("Samples", counted(study_facts["samples"], "sample")),
         ("Genes", genes_and_indicators(study_facts["genes"], study_facts["indicators"])),
         ("Label", WORDS.text("label", data)),
         ("Groups", WORDS.text("groups", study_facts)),
@@ -393,11 +394,8 @@ def _excluded_names(exclusion: Exclusions) -> str:
 
 
 def reproducibility_section(data: Study, limits: Limits) -> Section:
-    """Return the section with seed, software versions and digests of the inputs."""
+    """Return the section with the seed and digests of the inputs."""
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
-    versions = data["run"]["versions"].items()
-    software = ", ".join(f"{clean(name)} {clean(version)}" for name, version in versions)
-    pairs.append(("Software", software))
     digests = data["study"]["inputs"].items()
     pairs += [(f"sha256 of {clean(path)}", clean(digest)) for path, digest in digests]
     return Section(

@@ -162,7 +162,7 @@ def enrichment_section(data: Enrichment, limits: Limits) -> Section | None:
     if record is None:
         return None
     items: list[Item] = [_ranking_figure(data, record)] if record["ranked"] else []
-    caption = "Every set among all genes, the furthest from chance first."
+    caption = "All sets, furthest from chance first."
     items.append(
         packed_table(
             data, "enrichment_ranking", caption, limits.table_rows, search=True, without=("about",)

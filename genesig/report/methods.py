@@ -82,6 +82,9 @@ def _bibtex_author(author: str) -> str:
     return f"{family}, {initials}" if family else initials
 
 
+MAX_AUTHORS = 3  # names of a reference on the page; references.bib has all
+
+
 # functions that write the sentences of each paragraph of Methods
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data.sample_sentences,),
@@ -139,17 +142,28 @@ def _is_cited(reference: str, text: str) -> bool:
     return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 
+def without_title(reference: str) -> str:
+    """Return a reference without its title and later authors, if a DOI leads to them."""
+    match = _REFERENCE_LINE.match(reference)
+    if match is None or match["doi"] is None:
+        return reference
+    authors = match["authors"].split(", ")
+    names = ", ".join(authors[:MAX_AUTHORS]) + " et al." * (len(authors) > MAX_AUTHORS)
+    venue = match["title_and_venue"].rpartition(". ")[2].rstrip(".")
+    return f"{names} ({match['year']}). {venue}. https://doi.org/{match['doi']}"
+
+
 def methods_section(data: Report, limits: Limits) -> Section:
     """Return the section with the Methods text."""
     return Section("methods", "Methods", methods(data), part="writeup", folded=True)
 
 
 def references_section(data: Report, limits: Limits) -> Section:
-    """Return the section with the references of the Methods text."""
+    """Return the section with the references of the Methods text; references.bib has titles."""
     return Section(
         "references",
         "References",
-        references(data),
+        [without_title(reference) for reference in references(data)],
         part="writeup",
         folded=True,
         files=["figures/references.bib"],

@@ -130,8 +130,8 @@ CALIBRATION_ADVICE = ByKind(
         "classification": CALIBRATION_OF_CLASSES,
         SEVERAL_CLASSES: CALIBRATION_OF_CLASSES,
         "survival": "To check calibration, plan at least 100 events.",
-        "regression": "With fewer than 234 patients the standard deviation of the response is not"
-        " known to within 10%.",
+        "regression": "At least 234 patients are needed to know the standard deviation of the"
+        " response to within 10%.",
     }
 )
 # how the method for the size of a validation is cited
@@ -256,7 +256,7 @@ def next_study_section(data: Patients, limits: Limits) -> Section:
         "next-study",
         title,
         words,
-        [table] if len(rows) > 1 else [],
+        [table] if len({row["measure"] for row in rows}) > 1 else [],
         part="prediction",
         folded=True,
         files=["next_study.tsv"],
@@ -319,7 +319,7 @@ def score_effect_section(data: Patients, limits: Limits) -> Section | None:
         "score-effect",
         EFFECT_TITLES[data["study"]["task"]],
         WORDS.paragraphs("score_effect", data, rows, adjusted_for, null_value),
-        [table] if len(rows) > 1 else [],
+        [table] if is_multiclass else [],
         part="prediction",
         folded=True,
         files=["score_effect.tsv"],

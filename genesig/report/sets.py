@@ -164,14 +164,12 @@ def sets_section(data: Sets, limits: Limits) -> Section | None:
     items: list[Item] = []
     if record["sets"]:
         items.append(_frequency_figure(data, record))
-        caption = "Every set that any split, or the final model, selected."
+        caption = "Sets selected in any split or in the final model."
         items.append(
             packed_table(data, "sets", caption, limits.table_rows, search=True, without=("about",))
         )
     if record["n_final"]:
-        caption = (
-            "Genes of the sets of the final model, and their weight in the set's part of the score."
-        )
+        caption = "Genes of the final model's sets, with their weight in the score of the set."
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
     words = WORDS.paragraphs("section", data, record, data["config"]["structured"])
     return Section(

@@ -210,20 +210,18 @@ STUDY_COLUMNS = {
     "error": Column("Error", "number"),
     "measured": Column("Probes", "integer", "Columns of its matrix"),
     "genes": Column("Genes", "integer", "Genes that these probes measure"),
-    "lost": Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
-    "same_sign": Column(
-        "Same sign", "share", "Genes of the signature whose effect has the sign of the mean"
-    ),
+    "lost": Column("Lost", "integer", "Genes that another study lacks"),
+    "same_sign": Column("Same sign", "share", "Signature genes with the sign of the mean"),
 }
 META_GENE_COLUMNS = {
     "gene": Column("Gene", "name"),
     "symbol": Column("Symbol", "name"),
-    "class": Column("Class", "name", "Held against the rest"),
+    "class": Column("Class", "name", "Compared with the other classes"),
     "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
     "low": Column("Lower", "signed"),
     "high": Column("Upper", "signed"),
     "q_value": Column("q (meta-analysis)", "p", "Benjamini and Hochberg, over all genes"),
-    "i2": Column("I²", "share", "Share of what is seen between studies that is not sampling"),
+    "i2": Column("I²", "share", "Share of the differences between studies that is not sampling"),
     "agree": Column("Same sign", "share", "Studies with the sign of the mean"),
     "least": Column("Smallest", "signed", "Of the means without one study"),
     "most": Column("Largest", "signed", "Of the means without one study"),
@@ -333,23 +331,21 @@ def _meta_table(record: StudiesRecord, limits: Limits) -> Table:
     keys = [key for key in META_GENE_COLUMNS if key in record["meta_columns"]]
     positions = [record["meta_columns"].index(key) for key in keys]
     rows = [[row[position] for position in positions] for row in record["genes"]]
-    caption = "Genes of the signature over all studies, each by itself."
+    caption = "Signature genes over all studies (random effects)."
     columns = [META_GENE_COLUMNS[key] for key in keys]
     return filled_table("meta", caption, columns, rows, limits.table_rows, file="meta.tsv")
 
 
 ALIGNMENT_METHODS = {
     "none": "Values of different studies were taken as they are.",
-    "centre": "Each gene was centred in each study by itself, without its labels.",
-    "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
-    " its labels.",
+    "centre": "Each gene was centred within each study, without its labels.",
+    "standardise": "Each gene was standardised within each study, without its labels.",
     "rank": "The values of each sample were replaced by the ranks of its genes.",
-    "fixed": "Models were adjusted for study: each training study had a location of its own for"
-    " each gene, found beside the response; the study left out stayed as it was.",
-    "combat": "Training studies were brought together by ComBat (Johnson et al. 2007) without their"
-    " labels, and the study left out to these as a reference (Zhang et al. 2018).",
-    "auto": "How studies were aligned was chosen in each training set by the error of ridge in"
-    " those of its studies that were left out.",
+    "fixed": "Models were adjusted for study: each gene had a location for each training study,"
+    " fitted together with the response; the left-out study stayed unchanged.",
+    "combat": "Training studies were adjusted by ComBat (Johnson et al. 2007) without their labels,"
+    " and the left-out study with these as reference (Zhang et al. 2018).",
+    "auto": "Each training set chose the alignment by the error of ridge in its left-out studies.",
 }
 
 

@@ -23,7 +23,7 @@ GENE_COLUMNS = {
     "training_mean": Column("Training mean", "number", "In this study"),
     "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
     "mean": Column("Cohort mean", "number", "In the other study"),
-    "shift": Column("Shift", "signed", "Difference of the means in standard deviations of here"),
+    "shift": Column("Shift", "signed", "Difference of the means in training SD"),
     "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
     "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
     "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
@@ -120,7 +120,8 @@ def external_section(data: External, limits: Limits) -> Section | None:
     if not words:
         return None
     items: list[Item] = [figures.cohort_forest(data)] if len(cohorts) > 1 else []
-    items += [_overview_table(data)] if cohorts else []
+    # The facts of a single cohort have all values of the table.
+    items += [_overview_table(data)] if len(cohorts) > 1 else []
     items += [
         Group(
             cohort["name"],
@@ -207,7 +208,9 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     """Yield facts, figures and tables of one cohort."""
     stem = f"external_{cohort['name']}"
     classes = data["study"]["classes"]
-    yield Facts(stem.replace("_", "-"), clean(cohort["name"]), list(_cohort_facts(cohort)))
+    is_single = len(data["external"]) == 1
+    facts = list(_cohort_facts(cohort, is_single))
+    yield Facts(stem.replace("_", "-"), clean(cohort["name"]), facts)
     if "curves" in cohort:
         yield figures.survival_figure(cohort, data["study"]["label"], stem)
     elif classes is None:
@@ -235,12 +238,12 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     )
 
 
-def _cohort_facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of each fact about a cohort."""
+def _cohort_facts(cohort: CohortRecord, is_single: bool) -> Iterator[tuple[str, str]]:
+    """Yield (name, text) of each fact about a cohort; the table of several has their measures."""
     yield "Samples", WORDS.text("samples", cohort)
     for key, cohort_measure in COHORT_MEASURES.items():
         score = score_of_page(cohort, key)
-        if score is not None and score["value"] is not None:
+        if is_single and score is not None and score["value"] is not None:
             format_number = cohort_measure.format_number
             text = WORDS.text("with_interval", score, format_number, format_number)
             yield _measure_name(key, cohort), text

@@ -62,8 +62,8 @@ class SingleGeneMeasure:
 
 
 AUC_HELP = (
-    "Area under the ROC curve of this gene alone, in the direction given; 0.5 is chance. Interval:"
-    " DeLong's, or the wider score interval"
+    "ROC curve of this gene alone, in the direction given; 0.5 is chance. Interval: the wider of"
+    " DeLong's and the score interval"
 )
 _CLASS_DIRECTIONS = ("higher in {}", "lower in {}")
 # by the test of single genes
@@ -92,8 +92,8 @@ MEASURE_OF_TEST = {
         "C",
         "C alone",
         ("higher with early events", "lower with early events"),
-        "Harrell's C of this gene alone in the direction given: the share of comparable pairs that"
-        " it puts in that order; 0.5 is chance",
+        "Harrell's C of this gene alone in the direction given: share of comparable pairs in that"
+        " order; 0.5 is chance",
         neutral_effect=1.0,
     ),
 }
@@ -279,14 +279,23 @@ def cards_section(data: Genes, limits: Limits) -> Section | None:
     shown_cards = data["cards"]["genes"][: limits.top_genes]
     if not shown_cards:
         return None
-    words = WORDS.paragraphs("section", data, _effect_words(data), len(shown_cards))
+    # The cards of all genes have every value of the table.
+    has_table = len(data["cards"]["genes"]) > len(shown_cards)
+    definition = "" if has_table else _measure_definition(data)
+    words = WORDS.paragraphs("section", data, _effect_words(data), definition, len(shown_cards))
     rows = {row["gene"]: row for row in table_rows(data["tables"]["signature"])}
     card_items = [
         _gene_card(data, card, strip["values"], rows[card["gene"]])
         for card, strip in zip(shown_cards, data["strips"], strict=False)
     ]
-    items: list[Item] = [*card_items, _cards_table(data, rows, limits)]
+    items: list[Item] = [*card_items, *[_cards_table(data, rows, limits)] * has_table]
     return Section("cards", "Gene by gene", words, items, part="genes", folded=True)
+
+
+def _measure_definition(data: Genes) -> str:
+    """Return ``"AUC: area under the ROC curve of this gene alone, ..."``."""
+    measure = single_gene_measure(data)
+    return f"{measure.short_name[0].upper()}{measure.short_name[1:]}: {measure.help}."
 
 
 def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> Card:
@@ -369,7 +378,7 @@ def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> T
     if is_repeated([column.key for column in columns], cells, SYMBOL_COLUMN):
         columns.pop(SYMBOL_COLUMN)
         cells = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in cells]
-    caption = "Each gene of the signature by itself."
+    caption = "Signature genes, one by one."
     return filled_table("alone", caption, columns, cells, limits.table_rows, search=True)
 
 

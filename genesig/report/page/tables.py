@@ -115,7 +115,7 @@ def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], position:
     return all(row[position] in (row[gene_position], None) for row in rows)
 
 
-_TEXT_KINDS = ("text", "name", "model", "symbol")
+_TEXT_KINDS = ("text", "name", "model", "symbol", "genes")
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Column:
     @property
     def look(self) -> str:
         """Return the class of its cells in page.css: n number, t name in one line, w other text."""
-        return "n" if self.numeric else "w" if self.kind in ("text", "symbol") else "t"
+        return "n" if self.numeric else "w" if self.kind in ("text", "symbol", "genes") else "t"
 
 
 def study_column(name: str, rows: Sequence[Sequence[Any]], position: int) -> Column:
@@ -184,25 +184,29 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Above the covariates alone"),
     "added_high": Column(CI_TO, "number"),
     "added_low": Column(CI_FROM, "number"),
-    "balanced_accuracy": Column("Balanced accuracy", "number", "Mean share of right calls"),
+    "balanced_accuracy": Column(
+        "Balanced accuracy", "number", "Mean share of correct calls per class"
+    ),
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
     "auc_high": Column(CI_TO, "number"),
     "auc_low": Column(CI_FROM, "number"),
     "block": Column("Group", "integer", "Correlated genes, ordered by score"),
-    "class": Column("Class", "text", "For which its weight is largest"),
+    "class": Column("Class", "text", "Class with the largest weight"),
     "weight": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether enough of the outer splits selected it"),
     "end": Column("End", "integer", "Position of its last gene"),
     "null_frequency": Column("By chance", "share", "Selection frequency with permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
-    "family_p": Column("p over all sets", "p", "Permuted labels that take any set as far"),
-    "final_norm": Column("Derivative, final model", "signed", "0 if it is not in it"),
-    "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
+    "family_p": Column(
+        "p over all sets", "p", "Share of permuted labels under which any set is as extreme"
+    ),
+    "final_norm": Column("Derivative, final model", "signed", "0 if not in the model"),
+    "first_mu": Column("First μ", "mu", "Smallest μ whose list has the gene"),
     "cv_frequency": Column(
         "CV frequency", "share", "Share of the outer splits that selected the gene"
     ),
-    "final_share": Column("Share, final model", "share", "Of the score; 0 if it is not in it"),
+    "final_share": Column("Share, final model", "share", "Of the score; 0 if not in the model"),
     "fdr_selected": Column(
         "FDR-selected",
         "flag",
@@ -211,14 +215,14 @@ KNOWN_COLUMNS: dict[str, Column] = {
     ),
     "first": Column("First gene", "name"),
     "gene": Column("Gene id", "name"),
-    "genes": Column("Genes", "integer", "Those of the set that were measured"),
+    "genes": Column("Genes", "integer", "Measured genes of the set"),
     "selection_frequency": Column(
         "Selection frequency",
         "share",
         "Share of gene lists from random halves that contain the gene",
     ),
     "high": Column(CI_TO, "number"),
-    "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
+    "in_list": Column("In list", "flag", "Frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "mean_share": Column("Mean share", "share", "Of the score, over the splits that selected it"),
     "named": Column("In the file", "integer"),
@@ -226,29 +230,33 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "last": Column("Last gene", "name"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
     "least_cv_frequency": Column("Smallest frequency", "share", "Of its genes"),
-    "leading": Column("Leading genes", "text", "On the side of the set, largest |t| first"),
+    "leading": Column("Leading genes", "genes", "On the side of the set, largest |t| first"),
     "linear_cv_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "low": Column(CI_FROM, "number"),
     "mean": Column("Mean score", "signed"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
-    "difference": Column("Difference", "number", "From genesig, same samples; positive is better"),
+    "difference": Column(
+        "Difference", "number", "Compared with genesig on the same samples; positive: better"
+    ),
     "difference_high": Column(CI_TO, "number"),
     "difference_low": Column(CI_FROM, "number"),
     "model": Column("Method", "model"),
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
-    "selection_p": Column("p (selection)", "p", "Of this selection frequency with permuted labels"),
+    "selection_p": Column(
+        "p (selection)", "p", "How often permuted labels give this selection frequency"
+    ),
     "p_value": Column("p", "p"),
-    "prototype": Column("Representative", "name", "Gene of the shortest list, of the group"),
+    "prototype": Column("Representative", "name", "Gene of the shortest list"),
     "prototype_symbol": Column("Its symbol", "symbol"),
     "selection_q": Column("q (selection)", "p", "Estimated FDR at this selection frequency"),
     "r": Column("r with it", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),
     "value": Column("Value", "number"),
-    "concordance": Column("C", "number", "Share of the pairs in their order; 0.5 is chance"),
-    "r2": Column("R²", "number", "1: all explained; 0: no better than the mean of the samples"),
+    "concordance": Column("C", "number", "Share of pairs in the right order; 0.5 is chance"),
+    "r2": Column("R²", "number", "1: all explained; 0: as good as the mean"),
     "sample": Column("Sample", "name"),
-    "score": Column("Group score", "number", "Size of the representative's part of the score"),
+    "score": Column("Group score", "number", "Part of the representative in the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "set": Column("Set", "name"),
     "start": Column("Start", "integer", "Position of its first gene"),
@@ -277,8 +285,8 @@ _COLUMNS_OF_TABLE = {
         "q_value": Column(f"q ({SINGLE_GENE_TEST})", "p", "Benjamini–Hochberg"),
     },
     "enrichment_ranking": {
-        "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
-        "normalised": Column("Above chance", "number", "In standard deviations over labels"),
+        "score": Column("Among all genes", "signed", "Mean rise of its genes, or minus their fall"),
+        "normalised": Column("Above chance", "number", "In standard deviations of permuted labels"),
     },
     "signature": {"symbol": Column("Symbol", "text")},
     "stretches": {
@@ -293,6 +301,7 @@ _COLUMNS_OF_TABLE = {
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),
     "flag": _flag,
+    "genes": lambda value: shorten(value, 40),
     "integer": _integer,
     "model": lambda value: model_name(clean(value)),
     "mu": power,

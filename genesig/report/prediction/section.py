@@ -152,7 +152,7 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
 CLASS_COLUMNS = (
     Column("Class", "text"),
     Column("Samples", "integer"),
-    Column("Recognised", "share", "Sensitivity: share of its held-out samples that are called so"),
+    Column("Recognised", "share", "Sensitivity: share of its held-out samples called so"),
     Column(CI_FROM, "share"),
     Column(CI_TO, "share"),
     Column("Most often taken for", "text"),
@@ -266,7 +266,7 @@ def _controls_table(data: Prediction, limits: Limits) -> Table:
             difference_columns = ("difference", "difference_low", "difference_high")
             values |= zip(difference_columns, accuracy_difference(row), strict=True)
         rows.append([values[column] for column in columns])
-    caption = WORDS.text("controls_table_caption", study_measure.name)
+    caption = "All methods on the same outer splits, genesig at every μ."
     return _name_chosen_lists(
         shown_table(
             "controls",
@@ -303,7 +303,9 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
     """Return the section with the held-out predictions of each sample."""
     samples = data["held_out"]["samples"]
     classes = data["study"]["classes"]
-    columns = ["sample", "label", "tested", *(["wrong"] if classes else []), "mean", "scores"]
+    columns = ["sample", "label", "tested", *(["wrong"] if classes else []), "mean"]
+    if any(len(sample["scores"]) > 1 for sample in samples):
+        columns.append("scores")
     ranked = sorted(samples, key=_error_order)
     rows = []
     for sample in ranked:

@@ -118,13 +118,12 @@ OUTLIER_RULES = f"""\
 More than {OUTLIER_MADS:g} scaled median absolute deviations from the median of all \
 samples, and at least:
 
-RLE median: half of the usual RLE IQR
-RLE IQR: 25% above the median
-distance: 50% above the median
-library size, scaling factor: 50% above or below
-missing values: 5 percentage points above
+RLE median: half the usual RLE IQR
+RLE IQR: 25%
+distance, library size, scaling factor: 50%
+missing values: 5 percentage points
 
-The rule flags about 1 in 100 of 10 sound samples, under 1 in 1,000 of 40. It excludes none.
+Of sound samples, about 1 in 100 is flagged among 10, under 1 in 1,000 among 40.
 """
 
 

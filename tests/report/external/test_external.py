@@ -94,7 +94,7 @@ def test_the_section_shows_each_data_set_with_its_files(cohort_data: dict[str, A
         f"external_c0_{name}" for name in ("roc", "confusion", "scores", "calibration", "shift")
     ]
     files = [item.file for item in flat_items(section.items) if isinstance(item, Table)]
-    assert files == [None, "external/c0/genes.tsv", "external/c0/predictions.tsv"]
+    assert files == ["external/c0/genes.tsv", "external/c0/predictions.tsv"]
     (facts,) = [item for item in flat_items(section.items) if isinstance(item, Facts)]
     pairs = dict(facts.pairs)
     assert pairs["Genes of the model"] == "7 genes needed, all measured"
@@ -109,7 +109,7 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
     corrected = _data({"combat": True})
     for data, cited in ((plain, False), (corrected, True)):
         last_paragraph = methods(data)[-1]
-        assert "data set of other studies (c0, n = 25)" in last_paragraph
+        assert "external cohort (c0, n = 25)" in last_paragraph
         assert ("ComBat (Johnson et al. 2007)" in last_paragraph) == cited
         assert any("Johnson WE" in reference for reference in references(data)) == cited
         for name, year in re.findall(r"\((\w+)(?: et al\.| and \w+) (\d{4})\)", last_paragraph):
@@ -217,7 +217,7 @@ def test_odd_data_sets_make_a_page(
 def test_combat_is_said_beside_the_numbers_it_made() -> None:
     data = _data({"combat": True}, {})
     words = external_section(data, LIMITS).words
-    assert words[-1].startswith("ComBat brought c0 to the level of this study first")
+    assert words[-1].startswith("ComBat first adjusted c0 to this study")
     assert "do not hold for patients who come one by one" in words[-1]
     line = cohort_paragraphs(data)[0].text
     assert "in c0 (25 samples, after ComBat)" in line

@@ -97,7 +97,7 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     tables = [
         item for item in flat_items(external_section(data, LIMITS).items) if isinstance(item, Table)
     ]
-    assert len(tables) == 3
+    assert len(tables) == 2
     assert "with its threshold" not in " ".join(external_sentences(data))
 
 

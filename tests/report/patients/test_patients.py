@@ -104,9 +104,9 @@ def test_the_effect_says_of_what_it_is_and_the_references_follow_the_methods(kin
         "regression": "Slope of state",
         "survival": "Hazard ratio of the event",
         "classification": "Odds ratio of ill (state)",
-    }.get(kind, "The final model itself")
+    }.get(kind, "The final model")
     assert section.words[0].startswith(name)
-    assert "final model itself is not tested" in section.words[0]
+    assert "final model is not tested" in section.words[0]
     text = " ".join(methods(data))
     cited = " ".join(references(data))
     for citation, author in (
@@ -126,7 +126,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     noise = data | {"verdict": data["verdict"] | {"grade": Grade.NONE.value}}
     assert grade(noise) is Grade.NONE
     assert subgroups_section(noise, LIMITS) is None
-    assert "No number is given" in next_study_section(noise, LIMITS).words[0]
+    assert "No size is given" in next_study_section(noise, LIMITS).words[0]
     assert not next_study_section(noise, LIMITS).items
     if grade(data) is not Grade.NONE and data["tables"]["next_study"]["total"]:
         safe = max(row[-2] for row in data["tables"]["next_study"]["rows"])
@@ -167,7 +167,7 @@ def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figu
 @pytest.mark.parametrize(
     ("low", "high", "error", "is_explained"),
     [
-        (0.9, 30.0, 0.4, "its CI includes 1) although the balanced accuracy exceeds chance"),
+        (0.9, 30.0, 0.4, "This CI includes 1 although the balanced accuracy exceeds chance"),
         (1.1, 30.0, 0.6, "excludes 1 although the CI of the balanced accuracy includes chance"),
         (1.1, 30.0, 0.4, ""),
         (0.9, 30.0, 0.6, ""),

@@ -73,7 +73,7 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert "Genes" not in facts  # their number is under Data and design
     assert facts["Missing values"] == "none"
     assert facts["Scale of the values"].startswith("already log-transformed (")
-    assert "The plots show the values as read, before" in section.words[-1]
+    assert "Plots show the values as read, before" in section.words[-1]
     assert [image.name for image in section.pictures] == ["distributions"]
     for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
         assert draw_picture(items[name]).svg
@@ -90,7 +90,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
         "Quality of the samples: 1 sample lies far from the others (s4)."
     ]
     assert section.words[0].startswith(
-        "Far from the other samples: s4 (level, distance). It was kept: look"
+        "Far from the other samples: s4 (level, distance). It was kept: check"
     )
     rows = items["quality-samples"].rows
     assert rows[0][0].text == "s4"
@@ -250,7 +250,7 @@ def test_genes_that_steps_leave_out_are_counted():
         facts["Genes"]
         == "300 genes read, 150 genes after variance_filter, as fitted on all samples"
     )
-    assert "As analysed means after variance_filter" in section.words[-1]
+    assert "As analysed: after variance_filter" in section.words[-1]
 
 
 def test_left_out_samples_are_pointed_to_and_not_listed_again():
@@ -400,7 +400,7 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
     dataset = in_centres(faultless(np.random.default_rng(3), batch="centre"), ["a", "b"] * 10)
     dataset = replace(dataset, obs=dataset.obs.assign(centre=["a", "a", "b", "b"] * 5))
     combat = [{"step": "combat", "covariates": []}, *MOMENTS]
-    words = "no evidence that nothing of it is left"
+    words = "does not prove that its effect is gone"
     assert words in section_of(page_data(dataset, folds=combat))[2]["associations"].caption
     assert words not in section_of(page_data(dataset))[2]["associations"].caption
 
@@ -409,7 +409,7 @@ def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence(
 @pytest.mark.parametrize("role", ["group", "pair"])
 def test_samples_of_one_patient_are_not_called_independent(role):
     dataset = faultless(np.random.default_rng(3), patient=[f"p{k // 2}" for k in range(20)])
-    words = "those of one patient are not"
+    words = "constant within each patient"
     assert words not in section_of(page_data(dataset))[2]["associations"].caption
     grouped = replace(dataset, design=replace(dataset.design, **{role: "patient"}))
     assert words in section_of(page_data(grouped))[2]["associations"].caption

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments
@@ -34,10 +36,10 @@ COMPARED_ERRORS = {
     "worse": ({"error": 0.3, "gene_error": 0.1, LOW: 0.1, HIGH: 0.3}, "predict worse than"),
     "open": (
         {"error": 0.1, "gene_error": 0.12, LOW: -0.1, HIGH: 0.06},
-        "do not clearly differ",
+        "show no detectable difference",
     ),
     "no interval": ({LOW: np.nan, HIGH: np.nan}, "a difference without an interval"),
-    "nothing measured": ({"error": np.nan}, "could not be measured"),
+    "nothing measured": ({"error": np.nan}, "could not be compared"),
 }
 
 
@@ -63,7 +65,7 @@ def test_a_long_name_of_a_set_is_whole_in_a_sentence():
     selected_set["set"] = (
         "REACTOME_REGULATION_OF_EXPRESSION_OF_SLITS_AND_ROBOS_BY_" + 3 * "SOMETHING_"
     )
-    assert selected_set["set"] in " ".join(sets_section(data, Limits(3, 15)).words)
+    assert selected_set["set"] in first_paragraph(data)
 
 
 def test_error_at_chance_is_stated_as_chance():
@@ -103,20 +105,22 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
     data = collected_sets()
     names = [set_row["set"] for set_row in data["sets"]["sets"] if set_row["in_list"]]
     assert first_paragraph(data).endswith(f"{', '.join(names[:3])} and others.")
-    assert f"Of 16 sets, {len(names)} are in at least 75% of the training sets" in first_paragraph(
-        data
+    selected = (
+        f"{len(names)} of 16 sets were selected in at least 75% of the cross-validated models"
     )
+    assert selected in first_paragraph(data)
     without_sets = collected_sets(Study(sets=True, empty=True))
-    assert "Of 16 sets, none is in 75% of the training sets." in first_paragraph(without_sets)
+    assert "None of 16 sets was selected in 75% of the cross-validated models." in first_paragraph(
+        without_sets
+    )
 
 
 def test_stability_of_sets_stands_beside_that_of_genes():
     data = collected_sets()
     text = WORDS.text("stability", data["sets"])
-    assert "lists of sets agree by" in text
-    assert ", those of genes by" in text
+    assert re.search(r"0\.\d\d for sets, 0\.\d\d for genes\.$", text)
     data["sets"]["gene_list_stability"]["value"] = None
-    assert "those of genes is not defined" in WORDS.text("stability", data["sets"])
+    assert "for sets, not defined for genes." in WORDS.text("stability", data["sets"])
     data["sets"]["stability"]["value"] = None
     assert (
         WORDS.text("stability", data["sets"])
@@ -130,8 +134,8 @@ def test_the_section_shows_a_figure_and_tables():
     assert [item.name for item in section.items] == ["sets", "sets", "sets-genes"]
     words = " ".join(section.words)
     assert "p\u00a0=\u00a00.1" in words
-    assert "it need not be the cause" in words
-    assert "with 2 to 500 measured genes" in words
+    assert "A selected set need not be the cause" in words
+    assert "sets of 2 to 500 measured genes" in words
 
 
 @pytest.mark.usefixtures("undrawn")
