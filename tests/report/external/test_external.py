@@ -218,11 +218,12 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     data = _data({"combat": True}, {})
     words = external_section(data, LIMITS).words
     assert words[-1].startswith("ComBat first adjusted c0 to this study")
-    assert "do not hold for patients who come one by one" in words[-1]
+    assert "do not hold for single patients" in words[-1]
     line = cohort_paragraphs(data)[0].text
     assert "in c0 (25 samples, after ComBat)" in line
     assert "in c1 (25 samples)" in line
-    assert not any("ComBat brought" in text for text in external_section(_data({}), LIMITS).words)
+    plain_words = external_section(_data({}), LIMITS).words
+    assert not any("ComBat first adjusted" in text for text in plain_words)
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -143,7 +143,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
         (sentence,) = next_study_section(data | {"tables": tables}, LIMITS).words
         assert " 0 patients" not in sentence.replace("\u00a0", " ")
         assert "the lower limit here" in sentence
-    assert ("subgroups by sex and age" in " ".join(subgroups_section(data, LIMITS).words)) == (
+    assert ("samples, by sex and age" in " ".join(subgroups_section(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
 
