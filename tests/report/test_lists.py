@@ -87,11 +87,11 @@ def test_a_minimal_report_does_not_speak_of_a_stable_choice():
         " ".join(methods(minimal)),
     ):
         assert "inner folds agree" not in text
-    assert "ties went to the fewest genes" in " ".join(methods(minimal))
+    assert "Ties went to the fewest genes" in " ".join(methods(minimal))
     inputs = arguments(Study(minimal=True))
     inputs["config"]["linear"]["one_standard_error"] = True
     text = " ".join(methods(collect(StudyResults(**inputs))))
-    assert "the largest τ within one standard error of the smallest error was taken" in text
+    assert "It chose the largest τ within one standard error of the smallest error" in text
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_methods_say_what_was_held_and_what_was_permuted():
     text = " ".join(methods(collected("adds")))
     assert "contain age and sex without a penalty" in text
     assert "Missing values were imputed with the mean of the training samples" in text
-    assert "label and age and sex kept their place, and of the expression the residuals" in text
-    assert "the samples were weighted so that both classes count alike" in text
+    assert "Permutations kept label and age and sex in place" in text
+    assert "the samples were weighted so that both classes have the same weight" in text
     assert "adjusted for age and sex" in text
 
 

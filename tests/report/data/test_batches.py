@@ -106,7 +106,9 @@ def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
     )
     assert words in data["warnings"]
     assert "could not correct 2 of 60 held-out" in study_section(data, Limits(12, 500)).words[-1]
-    assert "values as they were before it" in study_section(data, Limits(12, 500)).words[-1]
+    assert (
+        "single-gene tests use values before it" in study_section(data, Limits(12, 500)).words[-1]
+    )
     without, _ = _collected(Study(), WITH_ONE)
     assert not any("ComBat" in warning for warning in without["warnings"])
 
@@ -123,7 +125,7 @@ def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None
     ]
     assert len(matching_warnings) == few
     assert all(
-        warning.startswith("Only 3 batches were left out in turn. The interval")
+        warning.startswith("Only 3 batches were left out in turn, so the interval")
         for warning in matching_warnings
     )
 
@@ -136,7 +138,7 @@ def test_methods_and_chance_speak_of_batches() -> None:
     assert "(covariates: age)" in text
     assert permutation_scope(data) == " within each batch (centre)"
     words = " ".join(permutation_section(data, Limits(12, 500)).words)
-    assert "differences within a batch, not of those between batches" in words
+    assert "differences within batches, not between them" in words
 
 
 def test_a_study_without_batches_says_nothing_of_them() -> None:

@@ -154,8 +154,12 @@ def test_shared_genes_are_counted_in_words(size, core, shared, sentence, n_named
     [
         ({"kernel": "linear"}, "its curves are straight lines on any data", "any smooth way"),
         ({"kernel": "polynomial", "degree": 3}, "a polynomial of degree 3", "any smooth way"),
-        ({"penalty": "group"}, "whole groups, blocks of correlated genes", "elastic"),
-        ({"penalty": "group", "groups": "sets.tsv"}, "whole groups, those of a table", "blocks of"),
+        ({"penalty": "group"}, "selected (groups of correlated genes)", "elastic"),
+        (
+            {"penalty": "group", "groups": "sets.tsv"},
+            "selected (from a table)",
+            "groups of correlated",
+        ),
         ({"penalty": "elastic"}, "correlated genes tend to be selected together", "groups"),
     ],
     ids=lambda value: (
@@ -176,7 +180,7 @@ def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
     inputs["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
     words = " ".join(nonlinear_section(make_nonlinear_better(inputs), LIMITS).words)
     assert "With no gene at all" not in words
-    assert "Errors here are those of a smooth refit" in words
+    assert "Errors are for a smooth refit" in words
 
 
 @pytest.mark.slow

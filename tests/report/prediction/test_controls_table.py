@@ -51,7 +51,7 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        ({"ridge": 0.01, "lasso": 0.2}, "No other method is better than genesig beyond the error"),
+        ({"ridge": 0.01, "lasso": 0.2}, "No other method is better than genesig by the 95% CI"),
         ({"ridge": -0.01, "lasso": 0.2}, "the paired difference: ridge, all genes. The best of 2"),
         ({"ridge": -0.01}, "the paired difference: ridge, all genes."),
         ({"dummy": -0.01}, None),

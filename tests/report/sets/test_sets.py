@@ -105,9 +105,7 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
     data = collected_sets()
     names = [set_row["set"] for set_row in data["sets"]["sets"] if set_row["in_list"]]
     assert first_paragraph(data).endswith(f"{', '.join(names[:3])} and others.")
-    selected = (
-        f"{len(names)} of 16 sets were selected in at least 75% of the cross-validated models"
-    )
+    selected = f"{len(names)} of 16 sets were in at least 75% of the cross-validated models"
     assert selected in first_paragraph(data)
     without_sets = collected_sets(Study(sets=True, empty=True))
     assert "None of 16 sets was selected in 75% of the cross-validated models." in first_paragraph(
