@@ -127,7 +127,7 @@ def test_the_methods_follow_the_config():
         "[16, 65536]",
         "0.5 share",
         "rule max_iqr",
-        "within one standard error of the smallest error, it chose the list on which the inner folds",
+        "of the smallest error, it chose the list on which the inner folds agreed most",
         "at most 100 genes",
         "cut halfway between the mean out-of-fold scores",
         "5-fold",
