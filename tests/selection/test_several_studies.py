@@ -127,7 +127,7 @@ def test_the_first_screen_says_what_the_next_study_may_show(tables_of_study):
     assert "The result of brno is worse than chance (AUC 0." in paragraph.text
     assert paragraph.text.endswith("check whether its labels are swapped.")
     words = " ".join(show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20)).words)
-    assert "In brno the models of the other studies have AUC 0." in words
+    assert "In brno, the models of the other studies are worse than chance (AUC 0." in words
     assert "where chance gives 0.5: what is high there is low in the others" in words
     assert "brno disagrees" not in words
     mild = [{**study_row, "high": 0.6} for study_row in studies_data["studies"]]
