@@ -128,8 +128,8 @@ def test_the_first_screen_says_what_the_next_study_may_show(tables_of_study):
     assert paragraph.text.endswith("check whether its labels are swapped.")
     words = " ".join(show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20)).words)
     assert "In brno, the models of the other studies are worse than chance (AUC 0." in words
-    assert "where chance gives 0.5: what is high there is low in the others" in words
-    assert "brno disagrees" not in words
+    assert "chance 0.5): genes that are high there are low in the others" in words
+    assert "brno differs" not in words
     mild = [{**study_row, "high": 0.6} for study_row in studies_data["studies"]]
     (paragraph,) = left_out_paragraphs({"studies": {**studies_data, "studies": mild}})
     assert paragraph.text.endswith("brno differs from the others.")
