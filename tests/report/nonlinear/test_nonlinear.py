@@ -194,7 +194,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
         "too few samples, or no gene that varies",
     ]
     section = nonlinear_section(make_nonlinear_better(inputs), LIMITS)
-    assert "Said of single splits: " in section.words[-1]
+    assert "Messages of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
     assert "Said" not in [column.label for column in section.items[-1].columns]
 
