@@ -134,6 +134,7 @@ def test_the_methods_follow_the_config():
         "repeated 2 times",
         "10 splits",
         "repeated 9 times with the labels permuted",
+        "'Inconclusive' means a small p alone, or FDR-selected genes alone. If p could not",
     ):
         assert phrase in text
 

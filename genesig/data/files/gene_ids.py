@@ -89,7 +89,7 @@ def without_version(gene: str) -> str:
 
 def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, str]:
     """Return needed id -> present id of needed genes that are present in another version only."""
-    present_ids = set(present)
+    present_ids = dict.fromkeys(present)  # in their order, so that a message is always the same
     present_by_bare_id = {
         without_version(gene): gene for gene in present_ids if VERSIONED_ID.fullmatch(gene)
     }

@@ -62,8 +62,8 @@ class SingleGeneMeasure:
 
 
 AUC_HELP = (
-    "ROC curve of this gene alone, in the direction given; 0.5 is chance. Interval: the wider of"
-    " DeLong's and the score interval"
+    "Area under the ROC curve of this gene alone, in the direction given; 0.5 is chance. Interval:"
+    " the wider of DeLong's and the score interval"
 )
 _CLASS_DIRECTIONS = ("higher in {}", "lower in {}")
 # by the test of single genes

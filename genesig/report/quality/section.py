@@ -118,10 +118,11 @@ OUTLIER_RULES = f"""\
 More than {OUTLIER_MADS:g} scaled median absolute deviations from the median of all \
 samples, and at least:
 
-RLE median: half the usual RLE IQR
-RLE IQR: 25%
-distance, library size, scaling factor: 50%
-missing values: 5 percentage points
+RLE median: half the usual RLE IQR, above or below
+RLE IQR: 25% above
+distance: 50% above
+library size, scaling factor: 50% above or below
+missing values: 5 percentage points above
 
 Of sound samples, about 1 in 100 is flagged among 10, under 1 in 1,000 among 40.
 """

@@ -108,7 +108,7 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
     selected = f"{len(names)} of 16 sets were in at least 75% of the cross-validated models"
     assert selected in first_paragraph(data)
     without_sets = collected_sets(Study(sets=True, empty=True))
-    assert "None of 16 sets was selected in 75% of the cross-validated models." in first_paragraph(
+    assert "None of 16 sets was in at least 75% of the cross-validated models." in first_paragraph(
         without_sets
     )
 
