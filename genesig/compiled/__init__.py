@@ -36,7 +36,8 @@ def compiled(function: F) -> F:
     """Return a function compiled by numba, cached on disk if there is a writable folder."""
     if CACHE_FOLDER is None:
         return jit_uncached(function)
-    # numba keeps code by the place of its file: of one clone, from wherever a study links to it.
+    # numba keys cached code by the path of its file. With the real path, studies that link to one
+    # clone share its code.
     file = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=file)
     previous_folder = numba.config.CACHE_DIR  # type: ignore[attr-defined]

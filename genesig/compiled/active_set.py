@@ -1,12 +1,14 @@
 """Kernels that minimise over a working set by Newton steps from sign pattern to sign pattern.
 
-On a support A with signs s the fixed point of the damped Landweber map solves ``(Z_A'Z_A + n mu I)
-b = Z_A'y - (n tau/2) s``. A step goes there, or to the first coefficient that would change its
-sign, which leaves. Once all signs agree, the features that violate optimality most enter. The
-objective falls at every step, so no sign pattern comes twice.
+The problem is that of `column`. On a support A with signs s its minimum, the fixed point of the
+damped Landweber map, solves ``(Z_A'Z_A + n mu I) b = Z_A'y - (n tau/2) s``: with weights w_j of the
+l1 terms, s_j is w_j times the sign. A step goes there, or to the first coefficient that would
+change its sign, which leaves. Once all signs agree, the features that violate optimality most
+enter. The objective falls at every step, so no sign pattern comes twice.
 
 Arguments: `position` and `a` number the active features, `p` the pool, `j` the features, `w` the
-working set (W,). `marks` (d,) are the bits of `FeatureSets.marks`.
+working set (W,). `marks` (d,) are the bits of `FeatureSets.marks`. `threshold` and `ridge` are
+those of `summed_penalties`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ NO_ROOM = 1  # the pool is too small
 STUCK = 2  # rounding prevents further steps; the duality gap shows how good the fit is
 TOO_MANY_ACTIVE = 3  # the dual is faster
 NO_SIGN_CHANGE = -1  # the leaving feature of `first_sign_change` if no sign changes
+
+# Largest number of steps of `solve_working_set`, which only rounding can reach.
+MIN_STEP_LIMIT = 1000
+STEPS_PER_FEATURE = 20
 
 
 @jitable
@@ -85,7 +91,8 @@ def swap_dependent(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool
     """Make a feature active that depends on the others, and remove the first that comes to 0.
 
     The coefficients move along the null direction of the dependent features. Return False if none
-    comes to 0, or the feature still depends on the others.
+    comes to 0, or the feature still depends on the others. `append_active` must have failed for p
+    just before: it leaves the feature's row in the factor.
     """
     m = pool.counts.n_active
     null_direction = pool.scratch
@@ -308,7 +315,7 @@ def count_new_features(position: Array, working: Array, entering_sign: Array) ->
 def make_room(pool: FeaturePool, working: Array, entering_sign: Array) -> bool:
     """Drop inactive features if the entering ones do not fit.
 
-    Return False if the pool would stay more than half full.
+    Return False if the pool would stay more than half full: it would soon be full again.
     """
     capacity = len(pool.features)
     if (
@@ -387,7 +394,7 @@ def solve_working_set(
             else np.nan
         )
     entering = True
-    for _ in range(1000 + 20 * len(working)):
+    for _ in range(MIN_STEP_LIMIT + STEPS_PER_FEATURE * len(working)):
         if entering and not enter_features(fit, pool, working, entering_sign, ridge, marks):
             return NO_ROOM
         n_steps[0] += 1

@@ -173,7 +173,7 @@ def solve_factored(L: Array, b: Array) -> None:
 
 @compiled
 def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
-    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h`` by a system of order m.
+    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h`` by a system of order m, for m <= n.
 
     D (m, n) and HD = D H (m, n); ridge (m,).
     """
@@ -187,7 +187,7 @@ def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
 
 @compiled
 def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
-    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by systems of order n.
+    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by systems of order n, for m > n.
 
     E (m, n). With P = √ridge⁻¹ E of the features that have a ridge and B of the free ones, ``N = I
     + P'P``. By Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``; the others follow

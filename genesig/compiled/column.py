@@ -90,7 +90,7 @@ class FeaturePool(NamedTuple):
     position: Array  # (d,) position of each feature in the pool, or `NOT_IN_POOL`
     active: Array  # (E,) positions of the active features, in the order of the factor's rows
     factor: Array  # (E, E) lower Cholesky factor of ``Z_A Z_A' + ridge I`` of the active features A
-    scratch: Array  # (E,)
+    scratch: Array  # (E,) free for each kernel to overwrite
     counts: Any  # of COUNTS_DTYPE
 
 

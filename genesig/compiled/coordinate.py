@@ -1,4 +1,7 @@
-"""Kernels of coordinate descent for a quadratic with an l1 norm, over a few coordinates."""
+"""Kernels of coordinate descent for a quadratic with an l1 norm, over a few coordinates.
+
+ST(v, t) = sign(v) max(|v| - t, 0) is the soft threshold.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ def descend_quadratic(
 ) -> None:
     """Overwrite b (m,) by the minimum of ``½ b'Db - k_y'b + threshold ||b||_1``.
 
-        b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, threshold) / diagonal_q
+        b_q <- ST(k_y_q - Σ_{p≠q} K_qp b_p, threshold) / diagonal_q
 
-    in turn. D is K (m, m) with `diagonal` (m,) on its diagonal. It ends once no change times the
-    diagonal exceeds `max_move`.
+    in turn. D is K (m, m) with `diagonal` (m,) on its diagonal; with `nonnegative`, b >= 0. The
+    sweeps end once no change times the diagonal exceeds `max_move`.
     """
     for _ in range(MAX_DESCENT_SWEEPS):
         largest_move = 0.0
@@ -44,11 +47,12 @@ def descend_quadratic(
 def sweep_lasso(
     Z: Array, thresholds: Array, ridge: float, r: Array, b: Array, n_sweeps: int
 ) -> None:
-    """Overwrite b (d,) by coordinate descent for the l1-l2 problem, and r by ``y - Z'b``.
+    """Move b (d,) towards the minimum of ``½||y - Z'b||² + ½ ridge ||b||² + Σ threshold_j |b_j|``.
 
         b_j <- ST(z_j'r + ||z_j||² b_j, threshold_j) / (||z_j||² + ridge)
 
-    in turn, `n_sweeps` times over all features; each row of Z (d, n) is a feature.
+    in turn, `n_sweeps` times over all features. Each row of Z (d, n) is a feature; r (n,) is
+    ``y - Z'b``, before as after.
     """
     for _ in range(n_sweeps):
         for j in range(len(b)):

@@ -1,6 +1,8 @@
 """Kernels of a preconditioned, Anderson-accelerated proximal gradient method, a step a call.
 
-Points are rows q_a of length n, in a basis of the samples in which the metric w (n,) is diagonal:
+It minimises ``H(q) + Ω*(q)``: H is quadratic with the gradient -φ(q), Ω* is that of `DualBounds`,
+and w (n,) is a metric with ``H(q) <= H(z) - <φ(z), q - z> + ||q - z||²_w/2``. A point q is m rows
+q_a of length n, in a basis of the samples in which w is diagonal:
 
     T(z) = prox^w_{Ω*}(z + φ(z)/w),   z⁺ = Σ_i c_i T(z_i),
     c = argmin_{Σc = 1} ||Σ_i c_i (T(z_i) - z_i)||_w.
@@ -49,7 +51,10 @@ class DualBounds(NamedTuple):
 
 
 class IterationMemory(NamedTuple):
-    """The last points of the iteration in S = ANDERSON_WINDOW + 1 slots, (m, n) each as (m n,)."""
+    """The last points of the iteration in S = ANDERSON_WINDOW + 1 slots, (m, n) each as (m n,).
+
+    Slots are filled in turn, the first again after the last; `index` is the number of a slot.
+    """
 
     points: Array  # (S, m n)
     slopes: Array  # (S, m n) φ at the points
@@ -153,7 +158,8 @@ def bound_multiplier(
 def gap_bound(bounds: DualBounds, memory: IterationMemory, index: int) -> Any:
     """Return Ω(φ) + Ω*(q) - <q, φ> at a slot: the duality gap, not relative.
 
-    For the free rows it is a bound of the gap, by the inequality of Cauchy and Schwarz.
+    Free rows stand for many features. For these Ω is bounded by `free_bound` times the length of φ
+    (Cauchy and Schwarz).
     """
     q = memory.points[index]
     phi = memory.slopes[index]
@@ -309,19 +315,24 @@ def advance_iteration(bounds: DualBounds, memory: IterationMemory) -> Any:
 
 
 class KernelSums(NamedTuple):
-    """The kernel of n training points, and their responses."""
+    """The kernel matrix K of n training points with the ridge weight ν, and their responses."""
 
-    first: Array  # (n, n) table of the kernel's first derivatives, see `KernelTables`
+    first: Array  # (n, n) table of the kernel's first derivatives, see `optim.kernels.KernelTables`
     second: Array  # (n, n) table of its second derivatives
     inverse: Array  # (n, n) ``(K + n ν I)⁻¹``
     y: Array  # (n,)
     inner_scale: float  # ``-1/2ν``
-    stationary: bool
+    stationary: bool  # whether the kernel depends on differences of points
 
 
 @compiled
 def fill_pull(sums: KernelSums, U: Array, scratch: Array) -> None:
-    """Overwrite U = X q (n, n) by the matrix R of `Expansion`; scratch (3, n)."""
+    """Overwrite U = X q (n, n) by R with ``φ = X'R'``, but for φ's first term; scratch (3, n).
+
+    q are multipliers and φ the partial derivatives of their function at the training points:
+    ``R = first_ij α_j + second_ij S_ij``, S and α as in `optim.nonlinear.problem.Problem.expand`,
+    which has the same formulas.
+    """
     n = len(U)
     stationary = sums.stationary
     anchor = scratch[0]

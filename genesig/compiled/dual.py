@@ -291,9 +291,9 @@ def move_along(problem: DualProblem, line: DualLine, alpha: float, signs: Array)
 
 @jitable
 def set_dual_residual(fit: LassoFit, rows: Array, line: DualLine, fixed: bool) -> None:
-    """Set the residual to u; with fixed signs to ``u + direction``.
+    """Set the residual to u; with fixed signs to ``u + direction = y - Z'b`` of the coefficients.
 
-    The latter is what these coefficients leave of y.
+    At the minimum both are equal, up to the rounding that the second one avoids.
     """
     for i in range(len(rows)):
         fit.residual[rows[i]] = line.u[i] + line.direction[i] if fixed else line.u[i]
@@ -302,10 +302,11 @@ def set_dual_residual(fit: LassoFit, rows: Array, line: DualLine, fixed: bool) -
 
 @compiled
 def solve_by_dual(fits: LassoFit, sets: FeatureSets, progress: SolverProgress, fixed: bool) -> None:
-    """Find support, signs and residual of the training sets with `by_dual`.
+    """Solve the training sets with `by_dual`: fill their support, signs and residual.
 
-    Until the check has found no violator, `FeatureSets.coef` holds the signs. Then they are
-    `fixed`, and the training set is polished: solved for its support from scratch.
+    Unless `fixed`, sets of stage `SOLVE`, whose signs go into `FeatureSets.coef`. With `fixed`,
+    sets of stage `POLISH`, which have no violator: with these signs they are solved from scratch
+    for their support, and `coef` gets the coefficients.
     """
     for q in range(len(progress.stage)):
         if not fits.point.by_dual[q] or progress.stage[q] != (POLISH if fixed else SOLVE):
