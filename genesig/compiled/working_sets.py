@@ -241,7 +241,7 @@ def relative_gap(
 ) -> float:
     """Return the duality gap of training set q relative to ||y||²/n.
 
-    The same as `optim.solution.duality_gap`, from the support and two numbers of the other features:
+    As `optim.solution.duality_gap`, but from the support and two numbers of the other features:
     ``gap = Σ_j (tau w_j |b_j| - b_j g_j) + (1-s)/n (2 y'r - (1+s) (||r||² + n mu ||b||²))``, with
     the residual r, the gradient g of the ridge problem and the scale s = 1 / `ratio` of a feasible
     dual point. At tau = 0 < mu it is ``Σ_j g_j² / (4 mu)``, from the dual of the ridge penalty.

@@ -110,9 +110,8 @@ def adjustment(
         basis[set_number] = (centred_covariates @ to_basis[set_number]).T
         if q and np.sum(root[:, set_number] > 0) <= 2 + np.any(to_basis[set_number], axis=0).sum():
             raise GenesigError(
-                f"{q} covariates for {rows[:, set_number].sum()} training samples leave nothing to "
-                "tell;"
-                " take some out"
+                f"{q} covariates for {rows[:, set_number].sum()} training samples leave nothing to"
+                " tell; take some out"
             )
     return Adjustment(root, basis, to_basis, mean)
 
@@ -143,7 +142,7 @@ def _centre_covariates(C: Array, root: Array) -> tuple[Array, Array]:
     filled = np.where(is_known, C, 0.0)
     mean = (known_weight * filled).sum(axis=0) / np.where(total_weight > 0, total_weight, 1.0)
     centred = np.where(is_known, C - mean, 0.0)
-    correction = (root**2 @ centred) / (root @ root)  # of rounding, and of what was filled in
+    correction = (root**2 @ centred) / (root @ root)  # rounding, and the mean of filled-in zeros
     return np.where(is_known, centred - correction, -correction), mean + correction
 
 
@@ -155,7 +154,7 @@ def _basis_matrix(centred: Array, root: Array) -> Array:
         len(centred) * np.finfo(float).eps * np.abs(weighted_columns).max(axis=0, initial=0.0)
     )
     rotation = np.diag(np.where(lengths > rounding, 1 / np.where(lengths > 0, lengths, 1.0), 0.0))
-    for _ in range(2):  # the second time removes what rounding has left
+    for _ in range(2):  # the second time removes the rounding errors of the first
         _, singular_values, Vt = np.linalg.svd(weighted_columns @ rotation, full_matrices=False)
         is_independent = singular_values > MIN_SINGULAR_SHARE * singular_values.max(initial=0.0)
         rotation[:, : len(singular_values)] = (

@@ -112,7 +112,8 @@ def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0
 def _without_slope(scores: Array, class_number: Array) -> tuple[Array, float]:
     """Return the line of the class shares, and the standard deviation of the score differences.
 
-    That is 0 where scores do not differ, or are not known; then the line is all there is.
+    The standard deviation is 0 if no slope can be fitted: scores do not differ, or are missing. The
+    line is NaN if a score is missing or a class has no sample.
     """
     n, T = scores.shape
     class_size = np.bincount(class_number, minlength=T)
@@ -151,7 +152,7 @@ def _slope_variance(scores: Array, line: Array) -> float:
 
 
 def _intercepts(scores: Array, class_number: Array, slope: float) -> Array:
-    """Return the intercepts (T - 1,) of all classes but the first that suit a slope."""
+    """Return the intercepts (T - 1,) of all classes but the first, fitted at a fixed slope."""
     from scipy.optimize import minimize
 
     T = scores.shape[1]

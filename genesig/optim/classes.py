@@ -20,7 +20,7 @@ def shares(y: Array, rows: Array, n_classes: int, weights: Array | None = None) 
     n_classes: T. weights (n, k) float, optional: of the samples, 0 outside the training rows:
     shares are then of their sum.
     """
-    if weights is not None:  # one set at a time: a sum must not see its neighbours
+    if weights is not None:  # one set at a time, so that no sum depends on the other sets
         sums = [
             np.bincount(labels, label_weights, n_classes)
             for labels, label_weights in zip(y.astype(int).T, weights.T, strict=True)
@@ -48,19 +48,23 @@ def centres(y: Array, scores: Array, n_classes: int) -> Array:
 
 
 def margins(scores: Array, means: Array) -> Array:
-    """Return how much nearer each class's mean is than on average, (..., n, T).
+    """Return how much nearer each class's mean is than the average mean, (..., n, T).
 
+    scores (..., n, T): f of each sample; means (..., T, T): mean m_c of each class c. The result is
     ``f'm_c - ||m_c||²/2``, which falls with the distance of f from m_c, less its mean over c.
     """
-    rotation, constant = discriminant(means)
-    return np.asarray(scores @ rotation + constant[..., None, :])
+    slopes, constant = discriminant(means)
+    return np.asarray(scores @ slopes + constant[..., None, :])
 
 
 def discriminant(means: Array) -> tuple[Array, Array]:
-    """Return matrix (T, T) and constants (T,) of the linear map from scores to `margins`."""
+    """Return slopes (..., T, T) and constants (..., T) of the linear map from scores to `margins`.
+
+    means (..., T, T): mean score of each class, one class a row.
+    """
     constant = -np.square(means).sum(axis=-1) / 2
-    rotation = np.swapaxes(means, -1, -2)
+    slopes = np.swapaxes(means, -1, -2)
     return (
-        np.asarray(rotation - rotation.mean(axis=-1, keepdims=True)),
+        np.asarray(slopes - slopes.mean(axis=-1, keepdims=True)),
         np.asarray(constant - constant.mean(axis=-1, keepdims=True)),
     )

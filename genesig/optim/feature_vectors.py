@@ -139,7 +139,7 @@ def _result(state: _State, lam: float, violation: float) -> GraftedFit:
 
 
 def _bounded_gradients(state: _State, residual: Array) -> Array:
-    """Return the value of each feature that λ/2 bounds (d,), from ``k_y - K b``."""
+    """Return the value of each feature that λ/2 bounds (d,), from the residual ``k_y - K b``."""
     return residual.copy() if state.nonnegative else np.abs(residual)
 
 
@@ -164,11 +164,14 @@ def _descend(state: _State, lam: float) -> None:
 
 
 FEATURES_PER_BLOCK = 512
-"""Features at a time: their table of counts has BLOCK · B · |columns| · B entries."""
+"""Features at a time: their table of counts has FEATURES_PER_BLOCK · B · k · B entries."""
 
 
 def rank_bins(X: Array, bins: int, weights: Array | None = None) -> Array:
-    """Return the bin 0..B-1 of each value by its rank in its column, (N, d)."""
+    """Return the bin 0..B-1 of each value of X (N, d) by its rank in its column, (N, d).
+
+    weights (N,), optional: of the rows, of mean 1.
+    """
     bin_size = -(-len(X) // bins)
     order = np.argsort(X, axis=0, kind="stable")
     codes = np.empty(X.shape, dtype=np.int64)
@@ -267,7 +270,8 @@ def select_feature_vectors(
 ) -> FeatureVectors:
     """Return the features selected by grafting on binned ranks, as `FeatureVectorMachine` does.
 
-    X, y (n, d), (n,). weights (n,), optional: of the samples, above 0 and of mean 1.
+    X, y (n, d), (n,). bins: B. lam: as a share of the largest useful λ. n_features, nonnegative,
+    tolerance: as in `graft`. weights (n,), optional: of the samples, above 0 and of mean 1.
     """
     codes = rank_bins(X, bins, weights)
     response = response_bins(y, bins, weights)

@@ -38,7 +38,7 @@ class KernelTables:
     stationary: bool
 
     def weighed(self, root_weights: Array) -> KernelTables:
-        """Return the tables of n points against themselves, each functional by its root weight."""
+        """Return the tables of n points against themselves, times the root weights of both."""
         root_products = np.outer(root_weights, root_weights)
         return KernelTables(
             root_products * self.value,
@@ -146,7 +146,10 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
 
 
 def directional(table: KernelTables, inner: Array, anchors: Array) -> Array:
-    """Return S_ij = Σ_b z_b B_bj, z of `KernelTables`, from X B (m, n) and its diagonal."""
+    """Return S_ij = Σ_b z_b B_bj (m, n), z as in `KernelTables`.
+
+    inner (m, n): x_i'B_j, B_j the derivative weights (d,) of point j. anchors (n,): x_j'B_j.
+    """
     return inner - anchors if table.stationary else inner
 
 

@@ -139,9 +139,9 @@ START_SLACK = 1e-14  # decrease of the loss at which a fit without features ends
 class LogisticSets:
     """k training sets, each with two classes."""
 
-    # its Y are half the residuals t - p of the fit without features, so that its `tau_max` is that
-    # of the logistic loss. Weights of samples are in them, in the scales of features and in its
-    # `norm`.
+    # The responses are half the residuals t - p of the fit without features, t the class as 0 or 1
+    # and p its probability: so `tau_max` is that of the logistic loss. Sample weights are in the
+    # responses, in the scales of features and in `norm`.
     training_sets: TrainingSets
     y: Array  # (k, N) classes -1 and 1
     v: Array  # (k, N) weights of sum 1, 0 on left-out rows
@@ -168,10 +168,10 @@ class LogisticSets:
         """See `LossTrainingSets.certify`."""
         return certify_sets
 
-    def loss_data(self, columns: slice) -> LossData:
-        """Return some training sets for compiled code."""
-        mean, inverse = self.training_sets.moments(columns)
-        return _data_without_features(self.y[columns], self.v[columns])._replace(
+    def loss_data(self, chunk: slice) -> LossData:
+        """Return a chunk of the training sets for compiled code."""
+        mean, inverse = self.training_sets.moments(chunk)
+        return _data_without_features(self.y[chunk], self.v[chunk])._replace(
             F=self.training_sets.matrix.F,
             mean=mean - self.training_sets.matrix.shift,
             inverse=inverse,

@@ -40,7 +40,7 @@ class JointSets:
     """k training sets, each with T responses."""
 
     training_sets: TrainingSets  # the k sets, with the first of the responses each
-    # (k, T, N) responses minus their training means, 0 on the other rows. With an adjustment times
+    # (k, T, n) responses minus their training means, 0 on the other rows. With an adjustment times
     # √v, and without the part that the covariates explain.
     Y: Array
     y_mean: Array  # (k, T)
@@ -56,10 +56,9 @@ class JointSets:
     def tau_max(self) -> Array:
         """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
         largest_tau = np.empty(len(self.Y))
-        n = len(self.training_sets.X)
         for chunk in _chunks(self):
             features = Features(self, chunk)
-            Y = self.Y[chunk, :, :n].transpose(0, 2, 1)
+            Y = self.Y[chunk].transpose(0, 2, 1)
             squared_gradients = features.squared_products(Y, range(len(Y))) / features.weights**2
             largest = squared_gradients.max(axis=1)
             largest_tau[chunk] = (
@@ -69,33 +68,36 @@ class JointSets:
 
 
 class Features:
-    """The standardised features of some training sets, each a block; see `columns.Design`."""
+    """The standardised features of a chunk of training sets, each a block; see `columns.Design`.
+
+    A set has a number among all sets, and a position in the chunk.
+    """
 
     single_columns = True
 
-    def __init__(self, joint: JointSets, part: slice) -> None:
+    def __init__(self, joint: JointSets, chunk: slice) -> None:
         sets = joint.training_sets
         self.sets = sets
         self.weights = sets.weights
         self.n = len(sets.X)
-        self.first_set = part.start
-        (mean, self.inverse) = sets.moments(part)
+        self.first_set = chunk.start
+        (mean, self.inverse) = sets.moments(chunk)
         self.mean = mean - sets.matrix.shift if sets.centre else mean
 
     def in_training(self, position: int) -> Array:
-        """Return which samples (n,) are in the training set at a position of the part."""
+        """Return which samples (n,) are in the training set at a position of the chunk."""
         in_training_set: Array = self.sets.rows[:, self.first_set + position]
         return in_training_set
 
     def squared_products(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
         """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""
         P, n, T = alphas.shape
-        root = self.sets.training_rows.root_weights[self.first_set + np.asarray(positions), :n]
+        root = self.sets.training_rows.root_weights[self.first_set + np.asarray(positions)]
         lines = (alphas * root[:, :, None]).transpose(2, 0, 1).reshape(-1, n)
-        G = lines @ self.sets.matrix.F[:, :n].T
+        G = lines @ self.sets.matrix.F.T
         G *= G
         squares: Array = G.reshape(T, P, -1).sum(axis=0)
-        for _ in range(2):
+        for _ in range(2):  # times the squared inverse scale, without an array for the square
             squares *= self.inverse[positions]
         return squares
 
@@ -103,7 +105,7 @@ class Features:
         """Return some features (m, n_s), times √v and without the covariates' part."""
         k = self.first_set + position
         fixed = self.sets.adjustment
-        Z = self.sets.matrix.F[blocks, : self.n] - self.mean[position, blocks, None]
+        Z = self.sets.matrix.F[blocks] - self.mean[position, blocks, None]
         Z *= self.inverse[position, blocks, None]
         adjusted = Z if fixed is None else fixed.without(k, Z.T).T
         return np.ascontiguousarray(adjusted[:, self.in_training(position)])
@@ -142,25 +144,22 @@ def joint_sets(
         raise GenesigError("with several responses every weight must be positive")
     if not np.isfinite(Y[rows]).all():
         raise GenesigError("the training responses must be finite; found NaN or infinity")
-    (k, T) = Y.shape[1:]
-    width = sets.matrix.F.shape[1]
-    centred = np.zeros((k, T, width))
-    mean = np.empty((k, T))
-    y_on_basis = np.zeros((k, 0, T))
+    n, k, T = Y.shape
     if adjustment is not None:
         adjusted = [adjustment.centred(Y[:, :, t]) for t in range(T)]
         residuals, mean, y_on_basis = (
             np.stack(set_responses, axis=-1) for set_responses in zip(*adjusted, strict=True)
         )
-        centred[:, :, : len(X)] = residuals.transpose(1, 2, 0)
-        return JointSets(sets, centred, mean, y_on_basis)
+        return JointSets(sets, np.ascontiguousarray(residuals.transpose(1, 2, 0)), mean, y_on_basis)
+    centred = np.zeros((k, T, n))
+    mean = np.empty((k, T))
     for set_number in range(k):
         set_responses = np.ascontiguousarray(Y[rows[:, set_number], set_number].T)
         mean[set_number] = [row.mean() for row in set_responses]
         centred[set_number][:, np.flatnonzero(rows[:, set_number])] = (
             set_responses - mean[set_number][:, None]
         )
-    return JointSets(sets, centred, mean, y_on_basis)
+    return JointSets(sets, centred, mean, np.zeros((k, 0, T)))
 
 
 def joint_path(
@@ -178,7 +177,7 @@ def joint_path(
     tolerance: largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
     longest, optional: a training set's row ends before its first fit of more features than this.
     groups (k,) int, optional: once a row ends, the other rows of its group in the same chunk
-        (`_chunks`) end at the same point or soon after. No effect with one response.
+        (`_chunks`) end at the same point. No effect with one response.
 
     Path: its values are (nnz, T), on the standardised scale.
 
@@ -230,7 +229,7 @@ def _fits(
     set_numbers = range(len(joint.Y))[chunk]
     for position, set_number in enumerate(set_numbers):
         in_training = design.in_training(position)
-        Y, to_responses = _independent(joint.Y[set_number, :, : len(in_training)].T[in_training])
+        Y, to_responses = _independent(joint.Y[set_number].T[in_training])
         solvers.append(WorkingSetSolver(design, position, Y, tolerance))
         rotations.append(to_responses)
     group = None if groups is None else groups[chunk]
@@ -263,10 +262,10 @@ def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array,
 
 
 def _independent(Y: Array) -> tuple[Array, Array]:
-    """Return responses (n, r) without linear dependence, and V (r, T).
+    """Return responses R (n, r) without linear dependence, and V (r, T), with Y = R V.
 
-    Y = Y'V with orthonormal rows of V, for which ||B V|| = ||B||: the same problem. The columns of
-    T classes, centred, are T - 1.
+    V has orthonormal rows, so that ||B V|| = ||B||: R poses the same problem as Y. The centred
+    columns of T classes have rank T - 1.
     """
     U, singular_values, V = np.linalg.svd(Y, full_matrices=False)
     rank = max(1, int((singular_values > ROUNDING_SHARE * singular_values.max(initial=0)).sum()))

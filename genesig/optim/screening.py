@@ -21,37 +21,44 @@ SINGLE_EPS = float(np.finfo(np.float32).eps)  # rounding of a number in single p
 BLOCK_LEVELS = 2**17  # levels that are computed at once, so that they stay in the cache
 
 
-class Screen(NamedTuple):
-    """Single-precision features and scales by which all features are screened."""
+class SingleFeatures(NamedTuple):
+    """All features less their shift, in single precision."""
 
-    features: Array  # (n, d), of root mean square 1
+    features: Array  # (n, d) float32, each feature over its size
+    size: Array  # (d,) root mean square of each feature
+
+
+class Screen(NamedTuple):
+    """Features in single precision, and their scales in q training sets."""
+
+    features: Array  # (n, d) as in `SingleFeatures`
     scaled: Array
-    """(q, d) factors of the features in each training set, as shares of `top`.
+    """(q, d) size over training scale, and over the l1 weight, of each feature, as shares of `top`.
 
     ∞ for a feature that is always checked.
     """
-    top: Array  # (q,) largest factor
+    top: Array  # (q,) largest of these factors
 
 
-def single_precision(sets: TrainingSets) -> tuple[Array, Array]:
-    """Return features scaled to root mean square 1 (n, d) in single precision, and scales (d,)."""
+def single_precision(sets: TrainingSets) -> SingleFeatures:
+    """Return all features in single precision, scaled so that no digits are lost."""
     F = sets.matrix.F
     n = len(sets.X)
     size = np.sqrt(np.einsum("ij,ij->i", F, F) / n)
-    single = np.empty(sets.X.shape, dtype=np.float32)
+    features = np.empty(sets.X.shape, dtype=np.float32)
     inverse = 1 / np.where(size > 0, size, 1)
     for i in range(n):
-        single[i] = (sets.X[i] - sets.matrix.shift) * inverse
-    return single, size
+        features[i] = (sets.X[i] - sets.matrix.shift) * inverse
+    return SingleFeatures(features, size)
 
 
-def make_screen(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -> Screen:
-    """Return the screen of q training sets, with inverse scales (q, d).
+def make_screen(sets: TrainingSets, single: SingleFeatures, inverse: Array) -> Screen:
+    """Return the screen of q training sets, from the inverse scales (q, d) of their features.
 
     A feature that is dominated by left-out rows would lose its digits. It gets an infinite scale,
     so that it is always checked.
     """
-    scale = inverse * single[1]
+    scale = inverse * single.size
     weights = sets.weights
     is_fragile = (
         scale > MAX_SCALE_RATIO if sets.unit_variance else np.zeros(scale.shape, dtype=bool)
@@ -64,18 +71,20 @@ def make_screen(sets: TrainingSets, single: tuple[Array, Array], inverse: Array)
     top[top == 0] = 1
     scale /= top[:, None]
     scale[is_fragile] = np.inf
-    return Screen(single[0], scale.astype(np.float32), top)
+    return Screen(single.features, scale.astype(np.float32), top)
 
 
 def scan_features(
-    fits: LassoFit, screen: Screen, set_numbers: Array, strong: Array
+    fits: LassoFit, screen: Screen, set_numbers: Array, min_gradient: Array
 ) -> ScannedFeatures:
-    """Return the features of some training sets whose gradients may exceed tau or `strong` (q,).
+    """Return the features of some training sets whose gradients may exceed tau or `min_gradient`.
+
+    fits: of q sets. set_numbers (c,): the sets to scan. min_gradient (q,): threshold of the strong
+    rule. It is often below tau, so that features join which the next point is likely to need.
 
     A product with a residual of length 1, times the feature's share of the `top` scale, is the
-    gradient over `unit`, up to ``(n + 4) eps ||x_j|| ||r||``: enough to screen. Gradients near tau
-    are computed again. If the threshold of the strong rule is lower, features near it are kept as
-    well.
+    gradient over `unit`, up to ``(n + 4) eps ||x_j|| ||r||``: enough to screen. Compiled code
+    computes gradients near tau exactly.
     """
     residual = fits.weighted_residual[set_numbers]
     n = fits.weighted_residual.shape[1]
@@ -83,23 +92,29 @@ def scan_features(
     single_residuals = (residual / length[:, None]).astype(np.float32)
     unit = 2.0 / fits.n_rows[set_numbers] * length * screen.top[set_numbers]
     near_tau = fits.point.tau[set_numbers] - (n + 4) * SINGLE_EPS * np.sqrt(n) * unit
-    threshold = np.minimum(near_tau, strong[set_numbers]) / unit
+    threshold = np.minimum(near_tau, min_gradient[set_numbers]) / unit
     blocks = [
         _levels_above(
-            single_residuals @ screen.features[:, columns],
+            single_residuals @ screen.features[:, feature_slice],
             screen.scaled,
             set_numbers,
-            columns,
+            feature_slice,
             threshold,
         )
-        for columns in _column_blocks(len(screen.scaled[0]), len(set_numbers))
+        for feature_slice in _column_blocks(len(screen.scaled[0]), len(set_numbers))
     ]
-    column, feature, levels = map(np.concatenate, zip(*blocks, strict=True))
-    order = np.argsort(column, kind="stable")
-    start = np.searchsorted(column[order], np.arange(len(set_numbers) + 1))
-    ratios = np.empty(len(set_numbers)), np.empty(len(set_numbers))
-    feature = feature[order].astype(np.int32)
-    return ScannedFeatures(set_numbers, near_tau / unit, start, feature, levels[order], *ratios)
+    position, feature, levels = map(np.concatenate, zip(*blocks, strict=True))
+    order = np.argsort(position, kind="stable")
+    start = np.searchsorted(position[order], np.arange(len(set_numbers) + 1))
+    return ScannedFeatures(
+        set_numbers=set_numbers,
+        near_tau=near_tau / unit,
+        start=start,
+        feature=feature[order].astype(np.int32),
+        level=levels[order],
+        largest_ratio=np.empty(len(set_numbers)),
+        excess_squares=np.empty(len(set_numbers)),
+    )
 
 
 def _column_blocks(d: int, n_sets: int) -> Iterator[slice]:
@@ -110,26 +125,34 @@ def _column_blocks(d: int, n_sets: int) -> Iterator[slice]:
 
 
 def _levels_above(
-    level: Array, scales: Array, set_numbers: Array, columns: slice, thresholds: Array
+    levels: Array, scales: Array, set_numbers: Array, feature_slice: slice, thresholds: Array
 ) -> tuple[Array, Array, Array]:
-    """Scale products in place.
+    """Return set position, feature and level of all levels that are not below their threshold.
 
-    Return set position, feature and level of those not below threshold.
+    levels (c, block) are products with residuals; they are scaled in place. scales (q, d) are those
+    of all training sets, thresholds (c,) those of the scanned ones.
     """
-    scale = scales[:, columns] if len(set_numbers) == len(scales) else scales[set_numbers, columns]
+    scale = (
+        scales[:, feature_slice]
+        if len(set_numbers) == len(scales)
+        else scales[set_numbers, feature_slice]
+    )
     with np.errstate(invalid="ignore", over="ignore"):
-        level *= scale  # a fragile feature without a product is no number, and looked at
+        levels *= scale  # 0 ∞ of a feature that is always checked is NaN, which passes
         entries = np.flatnonzero(
-            ~(np.abs(level, out=level) < thresholds.astype(np.float32)[:, None])
+            ~(np.abs(levels, out=levels) < thresholds.astype(np.float32)[:, None])
         )
-    column, feature = np.divmod(entries, level.shape[1])
-    return column, feature + columns.start, level.ravel()[entries]
+    position, feature = np.divmod(entries, levels.shape[1])
+    return position, feature + feature_slice.start, levels.ravel()[entries]
 
 
 def strong_rule(tau: Array, next_tau: Array, mu_changes: Array | bool) -> Array:
-    """Return the threshold of the sequential strong rule (Tibshirani et al. 2012).
+    """Return the gradient, (q, M), that a feature needs at tau to be kept for `next_tau`.
 
-    A guess, and a looser one where mu changes or tau rises.
+    The sequential strong rule, a guess: the check of all features finds what it misses. If mu
+    changes or tau rises the rule does not hold, and more features are kept; at tau 0 all are.
+
+    Source: Tibshirani et al. 2012, J. R. Stat. Soc. B 74:245.
     """
     threshold = np.maximum(next_tau - STRONG_RULE_SHARE * (tau - next_tau), LEAP_SHARE * tau)
     threshold = np.where(mu_changes | (next_tau >= tau), 0.6 * np.minimum(next_tau, tau), threshold)

@@ -124,9 +124,9 @@ def sparse_components(
 
 
 def _nearest_directions(Z: Array, B: Array, A: Array) -> Array:
-    """Return the orthonormal A that reconstructs best from Z B: U V' of Z'Z B = U S V'.
+    """Return the orthonormal A that reconstructs Z best from Z B: U V' of Z'Z B = U S V'.
 
-    Directions of components without a gene are arbitrary: they stay close to those of before.
+    Directions of components without a gene are arbitrary: they stay close to the previous A.
     """
     product = Z.T @ (Z @ B)
     has_no_gene = ~product.any(axis=0)
@@ -158,7 +158,12 @@ def search_tau(
     unit_variance: bool,
     weights: Array | None = None,
 ) -> HeldOutReconstruction:
-    """Return the held-out reconstruction for each tau; all else is learned on training rows."""
+    """Return the error of reconstructed held-out rows for each tau, with the tau to choose.
+
+    X (n, d): raw rows; mean, scale and components are learned on the rows outside each fold. k:
+    number of components. tau (m,): falling fractions. folds: rows that are left out together. mu,
+    weights: as in `sparse_components`.
+    """
     unexplained = np.empty((len(folds), len(tau)))
     for fold_number, fold in enumerate(folds):
         train_rows = np.delete(X, fold, axis=0)
@@ -202,9 +207,8 @@ def mean_and_scale(
     if weights is not None:
         deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
         weighted_rows = X[weights > 0]
-    varies = (deviation > 0) & (
-        np.ptp(weighted_rows, axis=0) > 0
-    )  # a mean of equal numbers may be off by one
+    # The mean of equal numbers may be rounded, so that a deviation above 0 is not enough.
+    varies = (deviation > 0) & (np.ptp(weighted_rows, axis=0) > 0)
     return mean, np.where(varies & unit_variance, deviation, 1.0)
 
 
@@ -214,5 +218,5 @@ def times_root_weights(Z: Array, weights: Array | None) -> Array:
 
 
 def _without_rows(weights: Array | None, rows: Array) -> Array | None:
-    """Return the weights without some rows; None if there are none."""
+    """Return the weights without those of some rows; None if samples have no weights."""
     return None if weights is None else np.delete(weights, rows)

@@ -56,9 +56,9 @@ class FeatureMoments(NamedTuple):
     tau_max: Array  # (k,) ``(2/n_rows) max_j |z_j'y| / w_j``
 
 
-def rows_of_sets(rows: TrainingRows, columns: slice | int) -> TrainingRows:
-    """Return the rows of some training sets, or of one."""
-    return TrainingRows(*(array[columns] for array in rows))
+def rows_of_sets(rows: TrainingRows, chunk: slice | int) -> TrainingRows:
+    """Return the rows of a chunk of the training sets, or of one set, without its axis."""
+    return TrainingRows(*(array[chunk] for array in rows))
 
 
 def first_with_equal_rows(rows: TrainingRows) -> Array:
@@ -119,7 +119,8 @@ def _block_moments(matrix: FeatureMatrix, rows: TrainingRows) -> tuple[Array, Ar
     F = matrix.F
     n_rows = rows.n_rows[:, None]
     weight = rows.root_weights * rows.root_weights
-    with np.errstate(over="ignore", invalid="ignore"):  # squares; then deviations are taken
+    # If a square overflows, its variance is inexact, so that deviations are squared instead.
+    with np.errstate(over="ignore", invalid="ignore"):
         mean = weight @ F.T / n_rows
         square = weight @ (F * F).T / n_rows
         variance = square - mean * mean
@@ -153,7 +154,8 @@ def _moments_by_deviations(F: Array, rows: TrainingRows) -> tuple[Array, Array, 
 def inverse_scale(mean_size: Array, variance: Array, centre: bool, unit_variance: bool) -> Array:
     """Return 1/sd of features (d,), 1 without scaling, 0 for constant features.
 
-    Constant up to rounding, whose size depends on mean_size, the size of the summed values.
+    A feature counts as constant if its sd is rounding. The size of rounding depends on `mean_size`
+    (d,), the size of the values that were summed.
     """
     sd = np.sqrt(np.maximum(variance, 0.0))
     constant = (sd <= CONSTANT_SD_SHARE * mean_size) & (centre or unit_variance)
@@ -187,7 +189,10 @@ def _matrix_norms(
 
 
 def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
-    """Return √v u (n,), u the first eigenvector of ``ZZ'`` with weights, without covariates."""
+    """Return √v u (n,), u the first eigenvector of ``√v ZZ' √v``, Z free of mean and covariates.
+
+    gram: Z Z' (n_train, n_train) of the training rows, before weights, mean and covariates.
+    """
     in_training = np.flatnonzero(rows.root_weights)
     root_weights = rows.root_weights[in_training]
     fixed = root_weights * rows.basis[:, in_training]
@@ -268,16 +273,16 @@ class TrainingSets:
     # instead of the l1 norm, if features have an order (see `stretches.with_stretches`)
     stretches: Stretches | None = None
 
-    def moments(self, columns: slice) -> tuple[Array, Array]:
-        """Return mean and inverse scale of some training sets in the units of X, each (sets, d)."""
-        mean, inverse = self.shifted_moments(columns)
+    def moments(self, chunk: slice) -> tuple[Array, Array]:
+        """Return mean and inverse scale of a chunk of sets in the units of X, (len(chunk), d)."""
+        mean, inverse = self.shifted_moments(chunk)
         return mean + self.matrix.shift if self.centre else mean, inverse
 
-    def shifted_moments(self, columns: slice) -> tuple[Array, Array]:
-        """Return mean, less the shift, and inverse scale of some training sets, each (sets, d)."""
+    def shifted_moments(self, chunk: slice) -> tuple[Array, Array]:
+        """Return mean, less the shift, and inverse scale of a chunk of sets, (len(chunk), d)."""
         if self.moments_cache is not None:
-            return self.moments_cache[0, columns], self.moments_cache[1, columns]
-        rows = rows_of_sets(self.training_rows, columns)
+            return self.moments_cache[0, chunk], self.moments_cache[1, chunk]
+        rows = rows_of_sets(self.training_rows, chunk)
         moments = feature_moments(self.matrix, rows, self.weights, spectrum=())
         return moments.mean, moments.inverse
 
@@ -299,15 +304,15 @@ class TrainingSets:
         mean, inverse = self.moments(slice(k, k + 1))
         return np.asarray((self.X - mean[0]) * inverse[0])
 
-    def strength(self, columns: slice, Y: Array | None = None) -> Array:
-        """Return ``|z_j'y|`` of each feature in some training sets, (columns, d).
+    def strength(self, chunk: slice, Y: Array | None = None) -> Array:
+        """Return ``|z_j'y|`` of each feature in a chunk of the training sets, (len(chunk), d).
 
-        columns: numbers of the training sets. Y (k, T, n), optional: several responses in the place
-        of one, centred on the training rows and times √v: then it is ``||z_j'Y||``.
+        Y (k, T, n), optional: several responses instead of one, centred on the training rows and
+        times √v. The result is then ``||z_j'Y||``.
         """
         Y = self.training_rows.y[:, None] if Y is None else Y
-        products = (self.training_rows.root_weights[columns, None] * Y[columns]) @ self.matrix.F.T
-        return np.asarray(self.shifted_moments(columns)[1] * np.linalg.norm(products, axis=1))
+        products = (self.training_rows.root_weights[chunk, None] * Y[chunk]) @ self.matrix.F.T
+        return np.asarray(self.shifted_moments(chunk)[1] * np.linalg.norm(products, axis=1))
 
     def problem(self, k: int) -> tuple[Array, Array]:
         """Return Z (n_k, d) and y (n_k,) of training set k as the solvers see them."""
@@ -444,7 +449,7 @@ def _shift(X: Array) -> Array:
 
 
 def _sets_per_chunk(shape: tuple[int, ...]) -> int:
-    """Return how many training sets are described at once, by the memory of moments and rows."""
+    """Return of how many training sets moments are computed at once, by the memory they take."""
     n, d = shape
     return int(np.clip(CHUNK_MOMENTS_BYTES / (8 * n * n + 16 * d), 1, 64))
 
@@ -452,7 +457,7 @@ def _sets_per_chunk(shape: tuple[int, ...]) -> int:
 def _centre_responses(Y: Array, rows: Array) -> tuple[Array, Array]:
     """Return responses centred on their own rows (n, k), and means (k,).
 
-    One at a time, so that a sum does not depend on its neighbours.
+    Training sets are centred one at a time, so that no sum depends on the other sets.
     """
     centred = np.zeros(Y.shape)
     mean = np.empty(Y.shape[1])

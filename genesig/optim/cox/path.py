@@ -89,7 +89,8 @@ def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits:
                 n_genes += 1
         Z = np.empty((n_genes, data.F.shape[1]))
         fill_genes(data, i, genes[:n_genes], Z)
-        # Of the last list at each lambda: coefficients of the genes by place, then of the columns.
+        # Start values: at each lambda the coefficients of all genes, then of the columns, in the
+        # last list that was fitted.
         coef = np.zeros((n_levels, n_genes + n_columns))
         is_fitted = np.zeros(n_levels, np.bool_)
         eta = np.empty(n)
@@ -171,11 +172,11 @@ def tau_max(sets: CoxSets) -> Array:
     return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
 
 
-def strength(sets: CoxSets, part: slice) -> Array:
-    """Return ``|z_j'∇l|`` of each feature at the start of some training sets, (sets, d)."""
+def strength(sets: CoxSets, chunk: slice) -> Array:
+    """Return ``|z_j'∇l|`` of each feature in the fit without features, (len(chunk), d)."""
     if sets.fixed is None:
-        return sets.training_sets.strength(part)
-    return np.abs(without_features(sets, part)[1].g)
+        return sets.training_sets.strength(chunk)
+    return np.abs(without_features(sets, chunk)[1].g)
 
 
 REFIT_SLACK = 1e-13
@@ -214,7 +215,7 @@ def _fit_levels(
     lam: Array,
     column_ridge: float,
 ) -> RidgeFit:
-    """Return the fits of `ridge`, with C as `orthogonal_columns` returns it."""
+    """Return the fits of `ridge`; `spanned` is `orthogonal_columns` of C."""
     D, to_features = _reduce_features(Z, lam)
     free, free_to_columns = spanned
     order = np.argsort(-lam, kind="stable")
@@ -229,16 +230,16 @@ def _fit_levels(
     refit_ridge_path(
         risk.terms, rows, column_ridge * (1 - share), share, lam[order], REFIT_SLACK * scale, x, gap
     )
-    in_place = np.argsort(order)
-    x = x[in_place]
+    lam_order = np.argsort(order)
+    x = x[lam_order]
     b = x[:, :k] if to_features is None else x[:, :k] @ to_features
-    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), gap[in_place] / scale)
+    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), gap[lam_order] / scale)
 
 
 def _reduce_features(Z: Array, lam: Array) -> tuple[Array, Array | None]:
-    """Return Z in its row space, and the matrix back to features.
+    """Return Z (n, k) in coordinates (n, r) of its row space, and the matrix (r, k) back.
 
-    Z and None if that is no smaller.
+    With r >= k and positive lam, Z itself and None: the coordinates would save nothing.
     """
     if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
         return Z, None
@@ -287,9 +288,9 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
 def _fits_of_supports(
     sets: CoxSets, path: Path, lam: Array
 ) -> Iterator[tuple[int, int, Array, RidgeFit]]:
-    """Yield training set, step, support, and its fit: coefficients of it, then of covariates.
+    """Yield training set, step, support, and the fit of `refit_support`.
 
-    Each support is fitted once.
+    Each support is fitted once, because `ridge_coef` and `covariate_coef` need the same fits.
     """
     for k, m in np.ndindex(path.shape):
         support = path.coef(k, m)[0]

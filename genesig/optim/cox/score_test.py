@@ -16,8 +16,8 @@ def score_test(
     """Return z = U/√V of each gene and its two-sided p; NaN if V is 0.
 
     U = Σ_l (x of the deaths - mean of x over the risk set), V the sum of its variances there, both
-    at b = 0 and summed over the strata: for two groups, the log-rank test. Above 0, higher
-    expression goes with earlier events.
+    at b = 0 and summed over the strata: for two groups, the log-rank test. z > 0 means that samples
+    of higher expression have earlier events.
 
     X (n, d) float.
     y (n,) of times and events.

@@ -76,9 +76,9 @@ START_SLACK = 1e-14  # decrease, relative to the null deviance, at which a fit w
 class CoxSets:
     """k training sets, each with its risk sets."""
 
-    # its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
-    # likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples are in
-    # them, in the scales of features and in its `norm`.
+    # The responses are the martingale residuals at b = 0. So `tau_max` is that of the partial
+    # likelihood without covariates: ``(2/n_k) max_j |z_j'y| / w_j``. Sample weights are in the
+    # responses, in the scales of features and in `norm`.
     training_sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]  # rows of X of each training set, in the order of its risk sets
@@ -147,20 +147,20 @@ class CoxSets:
         solve_sets(data, state, np.arange(k), levels, np.zeros(k, np.int64))
         return state
 
-    def loss_data(self, columns: slice) -> LossData:
-        """Return some training sets for compiled code."""
+    def loss_data(self, chunk: slice) -> LossData:
+        """Return a chunk of the training sets for compiled code."""
         shared_sets = self.training_sets
-        mean, inverse = shared_sets.moments(columns)
-        return self._data_without_features(columns)._replace(
+        mean, inverse = shared_sets.moments(chunk)
+        return self._data_without_features(chunk)._replace(
             F=shared_sets.matrix.F,
             mean=mean - shared_sets.matrix.shift if shared_sets.centre else mean,
             inverse=inverse,
             weights=shared_sets.weights,
         )
 
-    def _data_without_features(self, part: slice) -> LossData:
-        """Return training sets with their columns only."""
-        set_numbers = range(len(self.risk))[part]
+    def _data_without_features(self, chunk: slice) -> LossData:
+        """Return a chunk of the training sets with covariates only, and without features."""
+        set_numbers = range(len(self.risk))[chunk]
         N = self.training_sets.matrix.F.shape[1]
         c = self.covariates(0).shape[1]
         rows = np.empty((len(set_numbers), N), np.int64)

@@ -32,6 +32,7 @@ MAX_NEWTON_STEPS = 200
 MAX_SIGN_SWEEPS = 16
 """Largest number of sweeps over the active coordinates before the linear system is tried."""
 STEP_DECREASE_SHARE = 1e-4  # share of the promised decrease that a step must keep (Armijo)
+OBJECTIVE_ROUNDING = 1e-14  # rise of the objective, as a share of it, that is rounding
 MIN_STEP_SHARE = 1e-8  # smallest share of a Newton step that is tried
 SLOPE_TOLERANCE = 1e-10  # largest error of a derivative of the model, as a share of its threshold
 
@@ -87,7 +88,7 @@ def fill_predictor(D: Array, x: Array, eta: Array) -> None:
 
 @compiled
 def copy_into(source: Array, out: Array) -> None:
-    """Copy source (n,) into out; ``out[:] = source`` would also compile the words of its error."""
+    """Copy source (n,) into out; ``out[:] = source`` would also compile its error message."""
     for i in range(len(out)):
         out[i] = source[i]
 
@@ -161,7 +162,10 @@ def select_rows(A: Array, numbers: Array) -> Array:
 def fixed_sign_step(
     problem: PenalisedProblem, active: Array, model: QuadraticModel, x: Array, r: Array
 ) -> Array:
-    """Return the step (len(active),) to the model's minimum at the current signs."""
+    """Return the step (len(active),) from x to the model's minimum at the current signs.
+
+    r (n,) is the model's gradient in η at x, ``u + H D'(x - start)``.
+    """
     step = np.empty(len(active))
     ridge = np.empty(len(active))
     n_ridged = 0
@@ -186,12 +190,16 @@ def is_optimal(problem: PenalisedProblem, coordinates: Array, x: Array, r: Array
     """Return whether no derivative of the model along the coordinates contradicts x."""
     for j in coordinates:
         slope = problem.ridge[j] * x[j]
-        cut = problem.thresholds[j]
-        if cut > 0.0:
+        threshold = problem.thresholds[j]
+        if threshold > 0.0:
             for i in range(len(r)):
                 slope += problem.D[j, i] * r[i]
-            slope = abs(slope) if x[j] == 0.0 else abs(slope + (cut if x[j] > 0.0 else -cut))
-            if slope > cut * (SLOPE_TOLERANCE if x[j] != 0.0 else 1.0 + SLOPE_TOLERANCE):
+            slope = (
+                abs(slope)
+                if x[j] == 0.0
+                else abs(slope + (threshold if x[j] > 0.0 else -threshold))
+            )
+            if slope > threshold * (SLOPE_TOLERANCE if x[j] != 0.0 else 1.0 + SLOPE_TOLERANCE):
                 return False
     return True
 
@@ -249,8 +257,8 @@ def candidate_coordinates(problem: PenalisedProblem, x: Array, u: Array) -> Arra
     multiply_rows(problem.D, u, len(x), slope)
     numbers = np.empty(len(x), np.int64)
     for j in range(len(x)):
-        cut = problem.thresholds[j]
-        if x[j] != 0.0 or cut == 0.0 or abs(slope[j]) > cut * (1.0 + SLOPE_TOLERANCE):
+        threshold = problem.thresholds[j]
+        if x[j] != 0.0 or threshold == 0.0 or abs(slope[j]) > threshold * (1.0 + SLOPE_TOLERANCE):
             numbers[count] = j
             count += 1
     return numbers[:count]
@@ -271,8 +279,8 @@ def newton_solver(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, 
     """Return the compiled function that minimises a loss with a penalty over x (m,) and η = D'x.
 
     It returns the number of Newton steps. They end once the decrease that the model promised is
-    below `slack`, or no step decreases the objective. Cached, because each function made is
-    compiled.
+    below `slack`, or no step decreases the objective. One function is compiled for each loss, and
+    cached here.
     """
     evaluate = loss.evaluate
     fill_hessian_products = loss.fill_hessian_products
@@ -297,11 +305,11 @@ def newton_solver(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, 
             if len(E) > 0 and len(coordinates) > len(eta):
                 fill_hessian_root(data, current, problem.D, coordinates, E)
             minimise_model(problem, coordinates, QuadraticModel(current.u, HD, E), target)
-            share = 2.0
+            share = 2.0  # halved before the first try
             promised = 0.0
             new_value = np.inf
             reached_loss = current
-            rounding = 1e-14 * abs(value)
+            rounding = OBJECTIVE_ROUNDING * abs(value)
             # Backtracking: the whole Newton step, a half, a quarter, ...
             while (
                 share > MIN_STEP_SHARE
@@ -365,10 +373,10 @@ def ridge_solver(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float
             copy_into(gradient, step)
             solve_factored(hessian, step)
             promised = dot(gradient, step)
-            share = 2.0
+            share = 2.0  # halved before the first try
             new_value = np.inf
             reached_loss = current
-            rounding = 1e-14 * abs(value)
+            rounding = OBJECTIVE_ROUNDING * abs(value)
             while (
                 share > MIN_STEP_SHARE
                 and not new_value <= value - STEP_DECREASE_SHARE * share * promised + rounding
@@ -396,8 +404,8 @@ def ridge_solver(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float
 def dual_point_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, Array], None]:
     """Return the compiled function that fills z and u (n,), a dual point of the loss, from η.
 
-    u must be orthogonal to the rows C of D without a penalty. With ``C H C' ζ = C ∇h`` and z = C'
-    ζ, ``u = ∇h - H z`` is.
+    u must be orthogonal to the rows C of D that have no penalty. ``u = ∇h - H z`` with z = C'ζ is,
+    if ζ solves ``C H C' ζ = C ∇h``.
     """
     evaluate = loss.evaluate
     fill_hessian_products = loss.fill_hessian_products

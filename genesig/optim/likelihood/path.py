@@ -49,7 +49,7 @@ class LossData(NamedTuple):
 
 
 class PathState(NamedTuple):
-    """Where T training sets are on their paths."""
+    """Coefficients, predictors and dual points of T training sets at a point of their paths."""
 
     b: Array  # (T, d) coefficients of the features
     a: Array  # (T, c) coefficients of the columns
@@ -60,7 +60,7 @@ class PathState(NamedTuple):
 
 
 class PathLevels(NamedTuple):
-    """The point to which T training sets go, each (T,)."""
+    """The next point of T training sets, and the settings of its fits, each (T,)."""
 
     tau: Array
     mu: Array
@@ -84,16 +84,16 @@ def problem_of_set(
         values = data.F[j]
         for i in range(n):
             D[p, i] = inverse * (values[data.rows[t, i]] - mean)
-    cut = np.zeros(len(D))
+    thresholds = np.zeros(len(D))
     ridge = np.empty(len(D))
     for p in range(len(columns)):
         ridge[m + p] = data.column_ridge[t, p]
         for i in range(n):
             D[m + p, i] = columns[p, i]
     for p in range(m):
-        cut[p] = tau * data.weights[features[p]]
+        thresholds[p] = tau * data.weights[features[p]]
         ridge[p] = 2.0 * mu
-    return PenalisedProblem(D, cut, ridge)
+    return PenalisedProblem(D, thresholds, ridge)
 
 
 @compiled
@@ -133,9 +133,9 @@ def penalty_terms(
     a = state.a[t]
     total = 0.0
     for j in range(len(b)):
-        cut = tau * data.weights[j]
-        total += cut * abs(b[j]) + mu * b[j] * b[j]
-        excess = s * abs(g[j]) - cut
+        threshold = tau * data.weights[j]
+        total += threshold * abs(b[j]) + mu * b[j] * b[j]
+        excess = s * abs(g[j]) - threshold
         if mu > 0.0 and excess > 0.0:
             total += excess * excess / (4.0 * mu)
     for p in range(len(a)):
@@ -296,7 +296,7 @@ class LossTrainingSets(Protocol):
     def certify(self) -> Callable[..., None]:
         """Return the compiled function that computes their gaps."""
 
-    def loss_data(self, columns: slice) -> LossData:
+    def loss_data(self, chunk: slice) -> LossData:
         """Return some training sets for compiled code."""
 
 
@@ -352,10 +352,10 @@ def largest_ratio(state: PathState, weights: Array) -> Array:
     return np.asarray(np.max(np.abs(state.g) * (1 / weights), axis=1))
 
 
-def without_features(sets: LossTrainingSets, columns: slice) -> tuple[LossData, PathState]:
+def without_features(sets: LossTrainingSets, chunk: slice) -> tuple[LossData, PathState]:
     """Return some training sets, and their start with the products of all features."""
-    data = sets.loss_data(columns)
-    start = PathState(*(array[columns].copy() for array in sets.start))
+    data = sets.loss_data(chunk)
+    start = PathState(*(array[chunk].copy() for array in sets.start))
     state = start._replace(b=np.zeros_like(data.inverse), g=np.empty_like(data.inverse))
     np.matmul(state.u, data.F.T, out=state.g)
     state.g[:] *= data.inverse
@@ -411,11 +411,11 @@ class _Tile:
     first_set: int  # number of the first training set of the tile
 
     @classmethod
-    def from_sets(cls, sets: LossTrainingSets, columns: slice) -> _Tile:
+    def from_sets(cls, sets: LossTrainingSets, chunk: slice) -> _Tile:
         """Return the tile of some training sets at their start, without features."""
-        data, state = without_features(sets, columns)
+        data, state = without_features(sets, chunk)
         last_tau = largest_ratio(state, data.weights)
-        return cls(sets, data, state, last_tau, sets.deviance[columns], columns.start)
+        return cls(sets, data, state, last_tau, sets.deviance[chunk], chunk.start)
 
     def follow_path(
         self,
@@ -458,7 +458,11 @@ class _Tile:
     def solve(
         self, positions: Array, tau: Array, mu: Array, tolerance: float
     ) -> tuple[Array, Array]:
-        """Fit the training sets at `positions` at the next point; return gaps and steps, (T,)."""
+        """Fit the training sets at `positions` at the next point; return gaps and steps, (T,).
+
+        tau, mu (T,). Each round fits the sets on their working sets, then checks all features: a
+        set is fitted again if its gap is too large or a feature outside its working set was missed.
+        """
         gap = np.zeros(len(tau))
         largest_gradient_outside = np.zeros(len(tau))
         steps = np.zeros(len(tau), np.int64)
@@ -476,10 +480,8 @@ class _Tile:
             else:
                 state.g[unsolved] = state.u[unsolved] @ self.data.F.T
             self.sets.certify(self.data, state, unsolved, levels, gap, largest_gradient_outside)
-            levels.min_gradient[unsolved], levels.slack[unsolved] = (
-                NEAR_TAU_SHARE * tau[unsolved],
-                FIT_SLACK * self.scale[unsolved],
-            )
+            levels.min_gradient[unsolved] = NEAR_TAU_SHARE * tau[unsolved]
+            levels.slack[unsolved] = FIT_SLACK * self.scale[unsolved]
             is_missed = largest_gradient_outside > tau * (1 + MISSED_SLACK)
             unsolved = unsolved[((gap > tolerance * self.scale) | is_missed)[unsolved]]
             if not len(unsolved):

@@ -32,7 +32,7 @@ class Instance:
     problem: Problem  # the least-squares problem
     penalty: Callable[[float], Penalty]  # function that returns the penalty at an absolute tau
     metric: Metric  # metric of the solver's steps
-    # multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max
+    # multipliers of the problem without bounds, at which φ = 0: its solution for tau ≥ tau_max
     start: Multipliers
     tau_max: float  # smallest tau at which nothing is selected
     # (n,) float or 1.0: √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a
@@ -85,7 +85,7 @@ def make_instance(
     penalty = PENALTIES[criterion.penalty]
     root_weights = 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
-    norms = np.diag(inner)
+    norms = np.diag(inner)  # squared norms of the samples
     table = criterion.kernel.tables(inner, norms, norms)
     y = root_weights * (y - np.average(y, weights=counts))
     if counts is not None:

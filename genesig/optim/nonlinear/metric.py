@@ -193,7 +193,11 @@ def row_space(inner: Array) -> tuple[Array, Array]:
 
 
 def largest_eigenvalue(apply: Callable[[Array], Array], rotated: Array) -> float:
-    """Return λ_max of a symmetric operator on (r, n) arrays, by Lanczos, to one part in 10³."""
+    """Return λ_max of a symmetric operator on (r, n) arrays, by Lanczos, to one part in 10³.
+
+    rotated (n, r): only its shape is used. Lanczos' method needs more than a few dimensions, so
+    that a small operator is written out as a matrix.
+    """
     n, r = rotated.shape
     if n * r < 40:
         basis = np.eye(n * r).reshape(-1, r, n)
@@ -271,7 +275,7 @@ def _conjugate_gradients(
 
 
 def _largest_ritz(step_lengths: Array, conjugacy_coefficients: Array) -> float:
-    """Return the largest eigenvalue of the tridiagonal matrix of conjugate gradients."""
+    """Return the largest eigenvalue of the tridiagonal matrix that conjugate gradients imply."""
     if not len(step_lengths):
         return 1.0
     conjugacy_coefficients = conjugacy_coefficients[: len(step_lengths)]

@@ -86,9 +86,8 @@ def admm(
 ) -> tuple[Multipliers, int]:
     """Return multipliers and iterations at one tau, by a dense Cholesky factor of 8 (n d)² bytes.
 
-    That is for n (d + 1) ≤ 5000 only.
-    Its iterations (tens to hundreds) hardly depend on the conditioning of M, which makes it the
-    fallback where accelerated gradients stall.
+    For small problems only (`DENSE_LIMIT`). The iterations (tens to hundreds) hardly depend on the
+    conditioning of M. So `automatic` falls back to them where accelerated gradients stall.
     """
     problem = instance.problem
     dense = instance.dense
@@ -117,7 +116,7 @@ def _initial_kappa(instance: Instance, penalty: Penalty) -> float:
 def _admm_step(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tuple[float, float]:
     """Update the state by S1, S2, S3; return the norms of the primal and the dual residual.
 
-    The dual residual κ Z'(φ - φ_old) is measured without Z, which no iterate needs.
+    The dual residual κ Z'(φ - φ_old) is measured without Z, which is never formed.
     """
     from scipy.linalg import cho_solve
 
@@ -333,7 +332,9 @@ def _prox_step(
     step: float,
     accuracy: float,
 ) -> _Function:
-    """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers.
+    """Return the prox of Ω/(2σ) at f; q (d, n) is the start and is overwritten by its multipliers.
+
+    step: length of a dual step. accuracy: duality gap, not relative, at which the steps end.
 
     Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès
     2015).
@@ -359,7 +360,7 @@ def _prox_step(
 
 
 def _direction(problem: Problem, X: Array, f: _Function) -> Array:
-    """Return the products of the samples with each sample's gradient part of f."""
+    """Return S (n, n) of `kernels.directional` for f at the samples."""
     U = X @ f.beta
     return directional(problem.table, U, np.diag(U))
 

@@ -32,7 +32,13 @@ from genesig.compiled.working_sets import (
     check_all_features,
     solve_on_working_sets,
 )
-from genesig.optim.screening import make_screen, scan_features, single_precision, strong_rule
+from genesig.optim.screening import (
+    SingleFeatures,
+    make_screen,
+    scan_features,
+    single_precision,
+    strong_rule,
+)
 from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.training import TrainingSets, rows_of_sets
 
@@ -55,7 +61,8 @@ def landweber_newton(
 ) -> Path:
     """Return the exact minimisers along the path of each training set.
 
-    The row of a training set ends after its first fit of more than `longest` features.
+    The row of a training set ends after its first fit of more than `longest` features, which
+    `solvers.path` then leaves out.
     """
     max_features = sets.X.shape[1] if longest is None else longest
     chunk_size = int(
@@ -82,23 +89,26 @@ def landweber_newton(
 
 def _solve_chunk(
     sets: TrainingSets,
-    single: tuple[Array, Array],
-    columns: slice,
+    single: SingleFeatures,
+    chunk: slice,
     levels_and_results: tuple[Array, ...],
     max_features: int,
 ) -> tuple[Array, Array, Array] | None:
-    """Return (sizes, indices, values) of some training sets; None if they need too much memory."""
+    """Return (sizes, indices, values) of a chunk of sets; None if it needs too much memory.
+
+    levels_and_results: tau, mu, gap and iterations of all sets, of which the last two are filled.
+    """
     try:
-        tau, mu, gap, iterations = (array[columns] for array in levels_and_results)
-        return _Chunk(sets, single, columns).follow_path(tau, mu, gap, iterations, max_features)
+        tau, mu, gap, iterations = (array[chunk] for array in levels_and_results)
+        return _Chunk(sets, single, chunk).follow_path(tau, mu, gap, iterations, max_features)
     except _TooMuchMemory:
         return None
 
 
-def _bytes_of_set(d: int, width: int) -> int:
-    """Return the memory of a training set of d features and `width` samples, with a grown pool."""
+def _bytes_of_set(d: int, n: int) -> int:
+    """Return the memory of a training set of d features and n samples, with a grown pool."""
     capacity = min(d, TYPICAL_FEATURES)
-    return 48 * d + 8 * capacity * (width + 2 * capacity)
+    return 48 * d + 8 * capacity * (n + 2 * capacity)
 
 
 class _TooMuchMemory(Exception):
@@ -111,20 +121,20 @@ class PathSchedule(NamedTuple):
     tau: Array
     mu: Array
     max_active: Array  # number of active features above which the dual is used, or `ALWAYS_DUAL`
-    strong: Array  # gradient that a feature must have to stay in the working set of the next point
+    min_gradient: Array  # gradient that a feature needs to stay in the next point's working set
 
 
 class _Chunk:
     """The training sets that follow the path side by side, with the records of compiled code."""
 
-    def __init__(self, sets: TrainingSets, single: tuple[Array, Array], columns: slice) -> None:
-        training_rows = rows_of_sets(sets.training_rows, columns)
-        q, self.width = training_rows.root_weights.shape
+    def __init__(self, sets: TrainingSets, single: SingleFeatures, chunk: slice) -> None:
+        training_rows = rows_of_sets(sets.training_rows, chunk)
+        q, self.n = training_rows.root_weights.shape
         d = len(sets.weights)
-        self.norm = sets.norm[columns]
-        self.tau_max = sets.tau_max[columns]
+        self.norm = sets.norm[chunk]
+        self.tau_max = sets.tau_max[chunk]
         self.n_rows = training_rows.n_rows
-        mean, inverse = map(np.ascontiguousarray, sets.shifted_moments(columns))
+        mean, inverse = map(np.ascontiguousarray, sets.shifted_moments(chunk))
         self.screen = make_screen(sets, single, inverse)
         point = PathPoint(
             tau=np.full(q, np.inf),
@@ -150,11 +160,11 @@ class _Chunk:
         self.pools = FeaturePool(
             position=np.full((q, d), NOT_IN_POOL, dtype=np.int32),
             counts=np.zeros(q, dtype=COUNTS_DTYPE),
-            **_pool_arrays(q, min(START_CAPACITY, d + 2), self.width),
+            **_pool_arrays(q, min(START_CAPACITY, d + 2), self.n),
         )
         self.pools.counts["ridge"] = NO_FACTOR
         self.progress = SolverProgress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
-        self.sets = FeatureSets(
+        self.feature_sets = FeatureSets(
             working=np.empty((q, d), dtype=np.int32),
             n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32),
@@ -166,10 +176,10 @@ class _Chunk:
     def follow_path(
         self, tau: Array, mu: Array, gap: Array, iterations: Array, max_features: int
     ) -> tuple[Array, Array, Array]:
-        """Return (sizes, indices, values) in the order (training set, point).
+        """Return (sizes, indices, values) of all fits, in the order (training set, point).
 
-        Fill gap and iterations. A row ends after its first fit of more than `max_features`
-        features.
+        tau, mu, gap, iterations (q, M); the last two are filled. A row ends after its first fit of
+        more than `max_features` features.
         """
         schedule = self._schedule(tau, mu)
         sizes = np.zeros(tau.shape, dtype=np.int64)
@@ -182,16 +192,16 @@ class _Chunk:
             self._solve_point(schedule, m + 1, is_going)
             gap[is_going, m] = self.progress.gap[is_going]
             iterations[is_going, m] = self.progress.steps[is_going, 0]
-            sizes[is_going, m] = self.sets.n_support[is_going]
+            sizes[is_going, m] = self.feature_sets.n_support[is_going]
             for q in np.flatnonzero(is_going):
                 entries = slice(sizes[q, m])
                 coefs[q].append(
                     (
-                        self.sets.support[q, entries].astype(np.int64),
-                        self.sets.coef[q, entries].copy(),
+                        self.feature_sets.support[q, entries].astype(np.int64),
+                        self.feature_sets.coef[q, entries].copy(),
                     )
                 )
-            is_going &= self.sets.n_support <= max_features
+            is_going &= self.feature_sets.n_support <= max_features
         fits = [fit for fits_of_set in coefs for fit in fits_of_set]
         indices, values = map(np.concatenate, zip(*fits, strict=True))
         return sizes.ravel(), indices, values
@@ -207,60 +217,66 @@ class _Chunk:
         point.tau[:] = schedule.tau[:, m]
         point.mu[:] = schedule.mu[:, m]
         point.max_active[:] = schedule.max_active[:, m]
-        point.by_dual[:] = self.sets.n_support > point.max_active
+        point.by_dual[:] = self.feature_sets.n_support > point.max_active
         progress.stage[:] = np.where(is_going, FIRST_SCAN if m == 0 else SOLVE, SET_DONE)
         progress.steps[:] = 0
         while (progress.stage != SET_DONE).any():
-            while not solve_on_working_sets(self.fits, self.pools, self.sets, progress):
+            while not solve_on_working_sets(self.fits, self.pools, self.feature_sets, progress):
                 self._grow_pools()
             if point.by_dual.any():
-                solve_by_dual(self.fits, self.sets, progress, False)
+                solve_by_dual(self.fits, self.feature_sets, progress, False)
             set_numbers = np.flatnonzero(progress.stage != SET_DONE)
-            scanned = scan_features(self.fits, self.screen, set_numbers, schedule.strong[:, m])
-            check_all_features(self.fits, self.sets, progress, scanned)
+            scanned = scan_features(
+                self.fits, self.screen, set_numbers, schedule.min_gradient[:, m]
+            )
+            check_all_features(self.fits, self.feature_sets, progress, scanned)
             if point.by_dual.any():
-                solve_by_dual(self.fits, self.sets, progress, True)
-                check_all_features(self.fits, self.sets, progress, scanned)
+                solve_by_dual(self.fits, self.feature_sets, progress, True)
+                check_all_features(self.fits, self.feature_sets, progress, scanned)
 
     def _schedule(self, tau: Array, mu: Array) -> PathSchedule:
         """Return the points of the path, after a first point that only finds a working set."""
         first_tau = np.maximum(self.tau_max, tau[:, 0])[:, None]
         mu_changes = np.zeros(tau.shape, dtype=bool)
         mu_changes[:, 1:] = mu[:, 1:] != mu[:, :-1]
-        strong = strong_rule(np.hstack([first_tau, tau[:, :-1]]), tau, mu_changes)
+        min_gradient = strong_rule(np.hstack([first_tau, tau[:, :-1]]), tau, mu_changes)
         can_use_dual = (mu > 0) & (self.n_rows < len(self.fits.F))[:, None]
         norm = self.norm[:, None]
-        infinity = np.full((len(tau), 1), np.inf)
+        infinity = np.full((len(tau), 1), np.inf)  # of the first point
         max_active = np.where(
             can_use_dual & (mu > STIFF_MU_SHARE * norm), self.n_rows[:, None], np.inf
         )
         max_active[can_use_dual & ((mu > DUAL_MU_SHARE * norm) | (tau == 0))] = ALWAYS_DUAL
         return PathSchedule(
             tau=np.hstack([infinity, tau]),
-            mu=np.hstack([0 / infinity, mu]),
+            mu=np.hstack([np.zeros_like(infinity), mu]),
             max_active=np.hstack([infinity, max_active]),
-            strong=np.hstack([strong, infinity]),
+            min_gradient=np.hstack([min_gradient, infinity]),
         )
 
     def _grow_pools(self) -> None:
-        """Enlarge all pools to twice their capacity; a row is an odd number of cache lines."""
+        """Enlarge all pools to twice their capacity.
+
+        The capacity of 8 more makes a row of numbers an odd count of cache lines, so that the
+        entries of a column do not compete for the same lines.
+        """
         pool = self.pools
         q, capacity = pool.features.shape
         capacity = 2 * capacity + 8
         if q > 1 and 16 * q * capacity**2 > MAX_GROWN_BYTES:
             raise _TooMuchMemory
-        arrays = _pool_arrays(q, capacity, self.width)
+        arrays = _pool_arrays(q, capacity, self.n)
         for field, array in arrays.items():
             previous = getattr(pool, field)
             array[tuple(map(slice, previous.shape))] = previous
         self.pools = pool._replace(**arrays)
 
 
-def _pool_arrays(q: int, capacity: int, width: int) -> dict[str, Any]:
-    """Return the arrays of q pools whose size depends on the capacity."""
+def _pool_arrays(q: int, capacity: int, n: int) -> dict[str, Any]:
+    """Return the arrays of q pools of n samples whose size depends on the capacity."""
     return dict(
         features=np.zeros((q, capacity), dtype=FEATURE_DTYPE).view(np.recarray),
-        Z=np.zeros((q, capacity, width)),
+        Z=np.zeros((q, capacity, n)),
         gram=np.zeros((q, capacity, capacity)),
         active=np.zeros((q, capacity), dtype=np.int64),
         factor=np.zeros((q, capacity, capacity)),

@@ -129,7 +129,10 @@ class Design(Protocol):
         """
 
     def block_designs(self, set_number: int, blocks: Array) -> Array:
-        """Return some A_k (m, n_s), or ``A_k A_k'`` as by `lower_triangle`."""
+        """Return some A_k (m, n_s) on the training samples, if each is one column.
+
+        Of other blocks ``A_k A_k'``, as by `lower_triangle`.
+        """
 
 
 class Layout(Design, Protocol):

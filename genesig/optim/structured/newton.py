@@ -32,7 +32,6 @@ from genesig.compiled.algebra import (
 )
 
 ZERO_SHARE = 1e-6  # share of the largest rho: a smaller one that is pushed to 0 is set to 0
-# damping, as a share of the Hessian's diagonal
 MIN_DAMPING = 1e-12  # smallest damping, as a share of the Hessian's diagonal
 MAX_DAMPING = 1e8  # damping above which the steps end
 START_DAMPING = 1e-3  # damping after a step that failed with almost none
@@ -53,7 +52,7 @@ class BlockProblem(NamedTuple):
     weights: Array  # (W,)
     tau: float  # absolute
     mu: float  # absolute
-    # number of samples; n may be smaller, the dimension of the space that the blocks span
+    # number of samples; n is smaller if the responses are in coordinates of the blocks' span
     samples: float
     y_outside: float  # squared length of the responses outside that space
 
@@ -62,7 +61,7 @@ class BlockPoint(NamedTuple):
     """A point rho, and what follows from it."""
 
     rho: Array  # (W,)
-    e: Array  # (W,)
+    e: Array  # (W,) as in the module's docstring, like q
     q: Array  # (W,)
     factor: Array  # (n, n) Cholesky factor of M
     alpha: Array  # (T, n)
@@ -194,7 +193,10 @@ def working_set_gap(
 
 @compiled
 def solve_blocks(problem: BlockProblem, point: BlockPoint, free: Array, t: Any) -> Array:
-    """Return ``L^-1 G_k alpha_t`` of the free blocks, or ``L^-1 z_k``, L the factor of M."""
+    """Return ``L^-1 G_k alpha_t`` (free, n) of the free blocks, L the factor of M.
+
+    Of blocks of one column ``L^-1 z_k``, which is the same for each response t.
+    """
     solved_rows = np.empty((len(free), problem.Y.shape[1]))
     for a in range(len(free)):
         for i in range(solved_rows.shape[1]):
@@ -210,7 +212,7 @@ def solve_blocks(problem: BlockProblem, point: BlockPoint, free: Array, t: Any) 
 def fill_hessian_factor(
     problem: BlockProblem, point: BlockPoint, free: Array, slope: Array, U: Array
 ) -> None:
-    """Fill U (free blocks, T n), whose products UU' `fill_hessian` has."""
+    """Fill U (free, T n) with a factor of the Hessian UU', see `fill_hessian`."""
     # int64, because numba would compile another version for a literal.
     solved_rows = solve_blocks(problem, point, free, np.int64(0))
     n = problem.Y.shape[1]
@@ -228,7 +230,10 @@ def fill_hessian_factor(
 def fill_hessian(
     problem: BlockProblem, point: BlockPoint, free: Array, slope: Array, H: Array
 ) -> None:
-    """Fill the lower triangle of ``2 e'_k e'_l tr(alpha'G_k M^-1 G_l alpha)``; slope (W,) is e'."""
+    """Fill the lower triangle of H_kl = ``2 e'_k e'_l tr(alpha'G_k M^-1 G_l alpha)`` (free, free).
+
+    slope (W,) is e', the derivative of e_k in rho_k.
+    """
     if len(problem.grams) > 0:
         U = np.empty((len(free), problem.Y.size))
         fill_hessian_factor(problem, point, free, slope, U)
@@ -265,7 +270,10 @@ def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
 
 @jit_inline
 def free_blocks(problem: BlockProblem, point: BlockPoint, gradient: Array, slope: Array) -> Array:
-    """Fill gradient and slope e' (W,); return the blocks that are not held at 0."""
+    """Fill the gradient of P and the slope e' (W,); return the numbers of the free blocks.
+
+    The others have a rho of about 0, and the gradient pushes them there.
+    """
     free = np.empty(len(slope), np.int64)
     count = 0
     largest = 0.0
@@ -306,18 +314,18 @@ def newton_step(
 ) -> tuple[BlockPoint, float]:
     """Return the point after a step, and the next damping.
 
-    The damping is above `MAX_DAMPING` if no step decreases P. The step is held at rho >= 0, or
-    else ends at the first block that gets to 0. Where columns are nearly collinear, one block
-    takes what another loses: the first way cuts the loss off, keeps the gain, and increases P.
-    Values are compared; within their rounding the gaps are, which depend on the square root of a
-    change.
+    The damping is above `MAX_DAMPING` if no step decreases P. Each step is tried in two ways: each
+    rho is cut off at 0, or the whole step ends where the first block gets to 0. The second way is
+    for nearly collinear columns, of which one gains what another loses: cut off, only the loss
+    would be smaller, and P would rise. Values of P are compared. Within their rounding gaps are
+    compared, which depend on the square root of a change.
     """
     gradient = np.empty(len(point.rho))
     slope = np.empty(len(point.rho))
     free = free_blocks(problem, point, gradient, slope)
     D = np.empty(len(free))
     h = np.empty(len(free))
-    by_samples = len(free) > problem.Y.size
+    by_samples = len(free) > problem.Y.size  # then U, with H = UU', is smaller than H
     U = np.empty((len(free) * by_samples, problem.Y.size))
     H = np.empty((len(free) * (1 - by_samples), len(free)))
     if by_samples:

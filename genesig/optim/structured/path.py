@@ -57,8 +57,9 @@ class WorkingSetSolver:
         # rho, e and ||v_k|| of the working set, see `structured.newton`
         self.rho, self.e, self.norms = np.zeros((3, 0))
         n = len(Y)
+        # (capacity, ·) designs of the working set, as by `Design.block_designs`
         self.designs = np.empty((START_CAPACITY, n if design.single_columns else n * (n + 1) // 2))
-        self.coefs = np.zeros((0, Y.shape[1]))
+        self.coefs = np.zeros((0, Y.shape[1]))  # (W, T) of blocks of one column; of others none
         self.q = np.zeros(len(design.weights))  # ||A_k'alpha|| of all blocks
         self.earlier = np.inf, self.q  # the last but one tau, and rho of all blocks there
         self.steps = 0
@@ -103,7 +104,7 @@ class WorkingSetSolver:
         y_outside = 0.0
         w = self.design.weights[self.working_set]
         grams, rows = (empty, designs) if self.design.single_columns else (designs, empty)
-        if rows.size and len(rows) < rows.shape[1]:  # the space that they span is enough
+        if rows.size and len(rows) < rows.shape[1]:  # in coordinates of the space that they span
             Q, R = np.linalg.qr(rows.T)
             rows = np.ascontiguousarray(R.T)
             rotated = Y @ Q
@@ -148,9 +149,8 @@ class WorkingSetSolver:
 
     def to_fit(self) -> BlockFit:
         """Return the current fit, by ascending blocks."""
-        order = np.argsort(
-            self.working_set[: len(self.norms)]
-        )  # what joined last was not solved for
+        # Blocks that joined after the last solution are left out.
+        order = np.argsort(self.working_set[: len(self.norms)])
         selected = order[self.norms[order] > 0]
         pieces = self.coefs[selected] if self.design.single_columns else self.coefs
         return BlockFit(
@@ -163,9 +163,9 @@ class WorkingSetSolver:
         )
 
     def _add_nearest(self, is_wanted: Array) -> bool:
-        """Add the wanted blocks (B,) bool that are nearest to being selected.
+        """Add the wanted blocks (B,) bool that are nearest to being selected, the largest q_k/w_k.
 
-        False if there are none.
+        Return False if no block is wanted.
         """
         is_wanted[self.working_set] = False
         candidates = np.flatnonzero(is_wanted)
@@ -278,10 +278,10 @@ def solve_all(
     max_blocks: int | None,
     groups: Array | None = None,
 ) -> list[list[BlockFit]]:
-    """Return the fits of P solvers along tau and mu (P, M), up to the first of too many blocks.
+    """Return the fits of P solvers along tau and mu (P, M), a list for each solver.
 
-    A path ends before its first fit of more than `max_blocks` blocks. Once one ends, so do the
-    others of its group (P,).
+    A path ends before its first fit of more than `max_blocks` blocks, and the other paths of its
+    group (groups (P,): number of each path's group) end at the same level.
     """
     fits: list[list[BlockFit]] = [[] for _ in solvers]
     groups = np.arange(len(solvers)) if groups is None else groups
@@ -309,7 +309,10 @@ def solve_all(
 
 
 def solve_level(solvers: list[WorkingSetSolver]) -> None:
-    """Solve the current level of each solver: blocks join until the gap is small."""
+    """Solve the current level of each solver: blocks join until the gap is small.
+
+    The products of all features are computed at once for all solvers, which share a design.
+    """
     for _ in range(MAX_BLOCK_ROUNDS):
         if not solvers:
             return

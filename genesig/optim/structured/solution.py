@@ -20,10 +20,10 @@ class BlockFit(NamedTuple):
     """The minimiser at one level."""
 
     blocks: Array  # (m,) blocks that are not 0
-    norms: Array  # (m,)
-    gap: float  # relative
+    norms: Array  # (m,) ||v_k|| of their coefficients
+    gap: float  # relative duality gap
     steps: int  # number of Newton steps
-    alpha: Array  # (n, T)
+    alpha: Array  # (n, T) residuals over n
     coefs: Array  # (m, T) of blocks of one column; of others empty
 
 

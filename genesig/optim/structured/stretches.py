@@ -141,9 +141,9 @@ class LevelSolver:
         return self.pattern
 
     def _drop_changed_signs(self, minimum: Array) -> bool:
-        """Go to the minimum without the levels that would change their sign, if better.
+        """Go to the minimum without the levels that would change sign, if the function falls.
 
-        Return whether it was.
+        Return whether it does.
         """
         keeps_sign = self.pattern.level * minimum > 0
         pattern = self.pattern._replace(level=minimum).take(keeps_sign)
@@ -256,7 +256,7 @@ def stretch_path(
     """Return the path of each training set at tau and mu (k, m).
 
     Each fit starts at the one before. A row ends after its first fit of more than `longest`
-    features.
+    features, which `solvers.path` then leaves out.
     """
     norm = sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0)
     coefs = []
@@ -326,7 +326,8 @@ def _fit(
 def _limit_new_stretches(proposal: Pattern, before: Array) -> Pattern:
     """Return the proposal of a proximal step with only the largest new isolated stretches.
 
-    The others would mostly come to 0 by a step of the rest, which decreases the objective as well.
+    before (d,): the coefficients before the step. A stretch is new if they are 0 on it, isolated
+    if it touches no other. Small new ones would mostly come to 0 again once the others are fitted.
     """
     n_nonzero = np.concatenate([[0], np.cumsum(before != 0)])
     is_new = n_nonzero[proposal.stop] == n_nonzero[proposal.first]

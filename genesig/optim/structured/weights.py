@@ -82,7 +82,9 @@ def equal_chance_weights(
 def equal_chances(null: NullNorms, norms: Array) -> Array:
     """Return weights (B,) from norms (B, P) over P permutations and their null distribution.
 
-    Each is solved for in log P(||A_k'y|| >= w_k h) = c, with the hurdles h of all permutations.
+    Each weight solves P(||A_k'y|| >= w_k h) = c, by Newton steps in its logarithm. The hurdles h
+    are `WINNER_SHARE` times the largest weighted norm of each permutation, and c is the mean
+    chance.
     """
     weights = null.quantiles(min(1 / len(norms), 0.5))
     for _ in range(NEWTON_STEPS):
@@ -94,7 +96,7 @@ def equal_chances(null: NullNorms, norms: Array) -> Array:
 
 
 def binned(values: Array) -> tuple[Array, Array]:
-    """Return the means of the bins of sorted values, and the share of the values in each."""
+    """Return the means of the bins (`HURDLE_BIN_EDGES`) of values (P,), and each bin's share."""
     edges = np.unique(np.round(np.array(HURDLE_BIN_EDGES) * len(values)).astype(int))
     sizes = np.diff(edges)
     return np.add.reduceat(np.sort(values), edges[:-1]) / sizes, sizes / len(values)
@@ -105,12 +107,16 @@ class ExchangedResponses(NamedTuple):
 
     rows: Array  # (d, n_units) A_u of all columns: sums over units, times the response's spread
     fixed: Array  # (d, T) A_m of all columns: X'E[Y] over the permutations
-    dimensions: int  # in which e varies
+    dimensions: int  # number of dimensions in which e varies
     powers: Array  # (3,) traces of S, S² and S³, S (T, T) the responses' covariance over its trace
 
     @classmethod
     def from_strata(cls, columns: Array, Y: Array, strata: Sequence[Array]) -> ExchangedResponses:
-        """Sum the rows of each unit and centre them in their stratum; columns is (d, n)."""
+        """Return the record for columns (d, n) and a response Y (n, T), permuted within strata.
+
+        strata: as in `equal_chance_weights`. The rows of a unit are summed, because their responses
+        move together.
+        """
         fixed = np.zeros((len(columns), Y.shape[1]))
         covariance = np.zeros((Y.shape[1], Y.shape[1]))
         parts = []
@@ -217,7 +223,7 @@ def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Ar
 
 
 def blocks_by_size(blocks: Blocks, n: int) -> Iterator[tuple[Array, Array]]:
-    """Yield blocks of about one size, and their columns (number, size), filled up with -1."""
+    """Yield numbers of blocks of about one size, and their columns (blocks, size), padded by -1."""
     sizes = blocks.sizes()
     order = np.argsort(sizes, kind="stable")
     first = 0
