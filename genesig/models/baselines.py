@@ -107,10 +107,12 @@ def forest_votes(X: Array, y: Array, X_test: Array, random_state: int) -> tuple[
     """
     from sklearn.tree import DecisionTreeClassifier
 
-    n, n_classes = len(X), len(np.unique(y))
+    n = len(X)
+    n_classes = len(np.unique(y))
     rows = np.ascontiguousarray(np.vstack([X, X_test]), dtype=np.float32)
     forest_state = np.random.RandomState(random_state)
-    held_out_shares, n_trees = np.zeros((n, n_classes)), np.zeros((n, 1))
+    held_out_shares = np.zeros((n, n_classes))
+    n_trees = np.zeros((n, 1))  # trees whose bootstrap sample lacks the row
     votes = np.zeros((len(X_test), n_classes))
     for _ in range(N_TREES):
         tree_state = forest_state.randint(np.iinfo(np.int32).max)
@@ -162,9 +164,9 @@ def ridge_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state
     X, X_test, scale = row_space(X, X_test)
     lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
-    fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in training_sets])
+    fits = np.stack([_cox_scores(X[rows], y[rows], lam, X) for rows in training_sets])
     error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
-    return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
+    return np.asarray(_cox_scores(X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
 def lasso_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
@@ -215,7 +217,7 @@ def _logistic_net(
     return scores if scores.any() else 1e-9 * majority(X, y, X_test, folds, 0)
 
 
-def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
+def _cox_scores(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
     risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)
@@ -286,9 +288,8 @@ def svm_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: i
 
     def fit(C: float, X_train: Array, y_train: Array, X_heldout: Array) -> Array:
         standardised = (y_train - centre) / scale
-        sign = (
-            -1.0 if standardised[np.argmax(np.abs(standardised) > 0)] < 0 else 1.0
-        )  # as in `svm_classes`
+        first_value = standardised[np.argmax(np.abs(standardised) > 0)]
+        sign = -1.0 if first_value < 0 else 1.0  # as in `svm_classes`
         fitted = SVR(kernel="linear", C=C).fit(X_train, sign * standardised)
         return np.asarray(centre + sign * scale * fitted.predict(X_heldout))
 
@@ -386,7 +387,11 @@ def best_setting(
     folds: Folds,
     error: Callable[[Array, Array], float],
 ) -> tuple[float, Array]:
-    """Return the first setting with the smallest inner error, and its scores of held-out rows."""
+    """Return the first setting with the smallest inner error, and its scores of held-out rows.
+
+    fit(setting, X_train, y_train, X_heldout) returns scores; error(y, scores) their error. Held-out
+    scores (n,) are NaN for rows that no fold holds out.
+    """
     held_out_scores = np.full((len(settings), len(y)), np.nan)
     for scores, setting in zip(held_out_scores, map(float, settings), strict=True):
         for fold in folds:
@@ -497,7 +502,7 @@ PENALTY_GRID = np.geomspace(100, 1e-4, 7)
 """Penalties, in multiples of the largest eigenvalue of Z'Z, Z the genes of the training rows."""
 
 
-def ridge_beside(q: int) -> Mapping[str, Baseline]:
+def ridge_with_covariates(q: int) -> Mapping[str, Baseline]:
     """Return ridge regression adjusted for q covariates, for each kind of response.
 
     ``min ||y - a - Cg - Zb||² + α ||b||²``, C (n, q) the first columns of the rows, Z the genes, α
@@ -506,14 +511,14 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     """
 
     def numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        return _least_squares(q, X, y, X_test, folds)[0]
+        return _ridge_with_covariates(q, X, y, X_test, folds)[0]
 
     def classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        scores, held_out_scores = _least_squares(q, X, y, X_test, folds)
+        scores, held_out_scores = _ridge_with_covariates(q, X, y, X_test, folds)
         return scores - midpoint(y, held_out_scores)
 
     def times(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        return _cox_beside(q, X, y, X_test, folds)
+        return _cox_with_covariates(q, X, y, X_test, folds)
 
     return ByKind(
         {
@@ -525,7 +530,9 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     )
 
 
-def _least_squares(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> tuple[Array, Array]:
+def _ridge_with_covariates(
+    q: int, X: Array, y: Array, X_test: Array, folds: Folds
+) -> tuple[Array, Array]:
     """Return test scores and held-out scores of ridge adjusted for the first q columns."""
     from sklearn.linear_model import Ridge
 
@@ -552,17 +559,17 @@ def _least_squares(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> t
     return fit(alpha, X, y, X_test), held_out_scores
 
 
-def _cox_beside(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> Array:
+def _cox_with_covariates(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> Array:
     """Return test scores of Cox ridge regression adjusted for the first q columns."""
     X, X_test, scale = _rotate_genes(q, X, X_test)
     lam = scale / len(y) * PENALTY_GRID
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
-    fits = np.stack([_ridge_cox(q, X[rows], y[rows], lam, X) for rows in training_sets])
+    fits = np.stack([_adjusted_cox_scores(q, X[rows], y[rows], lam, X) for rows in training_sets])
     error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
-    return np.asarray(_ridge_cox(q, X, y, lam[[int(np.argmin(error))]], X_test)[0])
+    return np.asarray(_adjusted_cox_scores(q, X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
-def _ridge_cox(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
+def _adjusted_cox_scores(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
     risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)[q:]

@@ -56,7 +56,7 @@ class SparsePCA(
     Parameters
     ----------
     n_components : int
-        Fewer where the samples or features are fewer.
+        At most the number of samples and of features.
     tau : float, optional
         Fraction of the smallest tau at which a component has no feature. None takes the largest one
         whose reconstruction of rows left out is within one standard error of the best.
@@ -303,8 +303,8 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     chromosomes, positions : sequence of length d, optional
         Of the features; None is one chromosome, and the order in which they stand.
     tau : float, optional
-        In standard deviations of the row's noise, which is taken from the differences of
-        neighbours. None takes the means of the segments that BIC keeps of those of several tau.
+        In standard deviations of the row's noise, estimated from the differences of neighbours.
+        None chooses segments by BIC among those of several tau, and returns their means.
 
     Source: Mosci 2009, chapter 5; Johnson 2013.
 

@@ -35,9 +35,9 @@ class L1L2Cox(SelectsLinear, BaseEstimator):  # type: ignore[misc]
     unit_variance : bool
         Divide each feature by its standard deviation.
     ties : {"efron", "breslow"}
-        Of whole weights only breslow makes rows that occur so often: efron takes out of the risk
-        set one death after the other, each with the mean weight of its time, and repeated rows
-        would be further deaths at that time.
+        With breslow, a whole weight has the effect of as many equal rows. With efron it has not:
+        deaths of one time leave the risk set one after the other, each with their mean weight, and
+        equal rows would be further deaths.
     tolerance : float
         Largest relative duality gap of both fits; a larger one is warned of.
 

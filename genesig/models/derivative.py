@@ -64,9 +64,9 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         Weight of ||f||², relative to mean(diag K)/n. Positive, because with ν = 0 a function of
         zero gradient at every training point fits any response, and nothing is ever selected.
     tau : float, optional
-        Fraction of tau_max, which is an upper bound only where a kernel on few features can tell
-        less than there are samples: it may then take a smaller fraction to select anything, with
-        a warning of `transform` until then. None chooses one of `n_tau` values down to `tau_min`.
+        Fraction of tau_max. None chooses one of `n_tau` values down to `tau_min`. For a polynomial
+        of few features tau_max is only an upper bound: a smaller fraction may be needed to select
+        anything, and `transform` warns until then.
     n_tau, tau_min : int, float
     debias : bool
         Predict by kernel ridge on the selected variables.
@@ -84,8 +84,8 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
     max_iterations : int
         For one tau.
 
-    Weights of samples count them so often: in means and scales, the squared error, the norms of the
-    derivatives, the median distance, the n of ν, the held-out errors.
+    A sample of weight w counts as w samples: in means and scales, the squared error, the norms of
+    the derivatives, the median distance, the n of ν, and the held-out errors.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
     support_ : (d,) bool array
         Selected features.
     tau_, nu_, width_, lam_ : float
-        What was chosen. `lam_` is None without debiasing.
+        The chosen settings. `lam_` is None without debiasing.
     validation_errors_ : dict or None
         (nu, width) -> mean squared error for each (tau, lam); for classes that of ±1.
     taus_ : (t,)
@@ -186,7 +186,7 @@ class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc
         )
 
     def _taus(self) -> Array:
-        """Return the fractions of tau_max along the path, falling; a given tau is the last."""
+        """Return the fractions of tau_max along the path, falling; `tau`, if set, is the last."""
         if self.tau is None:
             return np.geomspace(1, self.tau_min, self.n_tau + 1)[1:]
         check_tau([self.tau])
@@ -438,8 +438,8 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     the selected features for one of the response's bins, whose mean is returned. On the paper's own
     example the squared error is about half of the response's variance.
 
-    Weighted samples fill the bins by their weights, each in one bin: whole weights are rows that
-    occur so often but for those that the edge of a bin would cut.
+    Weighted samples fill the bins by their weights, each in one bin. Whole weights have the effect
+    of as many equal rows, except at the edges of bins.
 
     Parameters
     ----------
@@ -465,8 +465,8 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     information_ : (d,)
         Mutual information of each feature with the response, in nats.
     shift_ : float
-        What was added to the diagonal of K, because mutual information is no positive
-        semidefinite kernel and the objective would be unbounded; 0 where it was not needed.
+        Addition to the diagonal of K, because mutual information is no positive semidefinite kernel
+        and the objective would be unbounded; 0 if it was not needed.
     lam_ : float
         λ that was reached, as a fraction.
     violation_ : float

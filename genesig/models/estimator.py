@@ -23,7 +23,11 @@ from genesig.optim.solution import Path
 
 
 def shared_docstring(shared: type, summary: str, docstring: str | None) -> str:
-    """Return the docstring of an estimator: shared parameters with its own summary and example."""
+    """Return the docstring of an estimator: shared parameters with its own summary and example.
+
+    The docstring of `shared` begins with the word SUMMARY, which the summary replaces. `docstring`
+    is the estimator's, of which only the section of examples is used.
+    """
     _, title, example = (docstring or "").partition("Examples")
     return f"{(shared.__doc__ or '').replace('SUMMARY', summary)}\n    {title}{example}"
 
@@ -138,13 +142,14 @@ def check_training_data(
 
 
 def _has_calibration(classifier: Any) -> bool:
+    """Return whether a classifier has probabilities, and so the method `predict_proba`."""
     return classifier.calibration is not None
 
 
 class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     """A classifier whose probabilities come from scores of held-out rows.
 
-    Its ``__init__`` sets one more parameter than that of its regressor: `calibration`.
+    Its ``__init__`` has the parameters of the regressor, and `calibration`.
 
     Parameters
     ----------

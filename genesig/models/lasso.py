@@ -3,6 +3,9 @@
 The solvers are genesig's own; tests compare them with scikit-learn's and scikit-survival's. The
 penalty is glmnet's, ``lambda (share ||b||_1 + (1 - share) ||b||²/2)`` with the l1 share 1 for the
 lasso; the coefficients are not fitted again. At ties the first l1 share and the largest tau win.
+
+X (n, d) are training rows, X_test (n_test, d) test rows; y (n,) are numbers, ±1 for two classes,
+or for survival a structured array of time and event.
 """
 
 from __future__ import annotations

@@ -434,12 +434,9 @@ def _shift(X: Array) -> Array:
     """
     lower = len(X) // 4
     upper = len(X) - 1 - lower
-    shift = np.zeros(X.shape[1])
-    # Where 0 lies between the quartiles, counting tells so: most log ratios need no sorting.
-    has_zero_between = ((X <= 0).sum(axis=0) > lower) & ((X >= 0).sum(axis=0) > lower)
-    unsorted = np.flatnonzero(~has_zero_between)
-    for start in range(0, len(unsorted), QUARTILE_BLOCK):
-        block = unsorted[start : start + QUARTILE_BLOCK]
+    shift = np.empty(X.shape[1])
+    for start in range(0, X.shape[1], QUARTILE_BLOCK):
+        block = slice(start, start + QUARTILE_BLOCK)
         values = X[:, block].T.copy()
         values.partition(lower, axis=1)
         lower_quartile = values[:, lower].copy()

@@ -15,7 +15,7 @@ from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_permutation, draw_splits
-from genesig.models.baselines import ridge_beside
+from genesig.models.baselines import ridge_with_covariates
 from genesig.response.covariates import Covariate, default_n_knots, place_knots, spline_columns
 from genesig.results import Dataset, Design
 from genesig.selection.assess.added_value import global_test_p, score_covariates
@@ -224,5 +224,5 @@ def test_ridge_beside_covariates_hardly_shrinks_without_noise() -> None:
     X = rng.normal(size=(80, 6)) * 1000
     y = X @ np.arange(1.0, 7)
     inner = [np.arange(k, 60, 5) for k in range(5)]
-    f = ridge_beside(1)["regression"](X[:60], y[:60], X[60:], inner, 0)
+    f = ridge_with_covariates(1)["regression"](X[:60], y[:60], X[60:], inner, 0)
     assert np.abs(f - y[60:]).max() < 2e-3 * y.std()

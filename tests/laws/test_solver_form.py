@@ -6,10 +6,18 @@ import pytest
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 
+
+def dual_schedule(max_active, **levels):
+    """Return a schedule that uses the dual at each point after the first."""
+    dual = np.where(np.arange(max_active.shape[1]) == 0, max_active, newton.ALWAYS_DUAL)
+    return SCHEDULE(max_active=dual, **levels)
+
+
+SCHEDULE = newton.PathSchedule
 FORMS = {
     "chosen": {},
-    "primal": {"DUAL_MU_SHARE": np.inf, "STIFF_MU_SHARE": np.inf},
-    "dual": {"DUAL_MU_SHARE": 0.0},
+    "primal": {"STIFF_MU_SHARE": np.inf},
+    "dual": {"PathSchedule": dual_schedule},
 }
 GRIDS = [[1e-6, 1e-4, 1e-2], [1e-5, 1e-4, 1e-3], [1e-4], [1e-3, 1e-1], [1e-2, 1.0, 100.0]]
 

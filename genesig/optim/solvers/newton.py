@@ -42,7 +42,6 @@ from genesig.optim.screening import (
 from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.training import TrainingSets, rows_of_sets
 
-DUAL_MU_SHARE = 1e-4  # share of ||Z'Z||/n: with a larger mu, lists soon get longer than the samples
 STIFF_MU_SHARE = 2e-5  # share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps
 GRADIENT_ROUNDING_SHARE = 1e-13
 """Rounding of a gradient, as a share of tau_max times the largest weight."""
@@ -210,7 +209,7 @@ class _Chunk:
         """Solve point m of the schedule for the training sets that are still going (q,).
 
         Each is solved on its working set; then all its features are checked, and violators join,
-        until there are none. The primal or the dual is used, whichever has the smaller matrix.
+        until there are none. The primal is used, or the dual if it has the smaller matrix.
         """
         point = self.fits.point
         progress = self.progress
@@ -246,7 +245,7 @@ class _Chunk:
         max_active = np.where(
             can_use_dual & (mu > STIFF_MU_SHARE * norm), self.n_rows[:, None], np.inf
         )
-        max_active[can_use_dual & ((mu > DUAL_MU_SHARE * norm) | (tau == 0))] = ALWAYS_DUAL
+        max_active[can_use_dual & (tau == 0)] = ALWAYS_DUAL  # all features are selected
         return PathSchedule(
             tau=np.hstack([infinity, tau]),
             mu=np.hstack([np.zeros_like(infinity), mu]),

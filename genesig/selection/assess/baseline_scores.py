@@ -21,7 +21,7 @@ from genesig.data.steps.normalise import (
     with_response,
 )
 from genesig.errors import pick
-from genesig.models.baselines import BASELINES, ridge_beside
+from genesig.models.baselines import BASELINES, ridge_with_covariates
 from genesig.plugins import check_plugin_result, plugin_errors
 from genesig.response.covariates import spline_columns
 from genesig.response.kinds import ByKind
@@ -151,7 +151,7 @@ def score_covariates_and_ridge(
     is_training = np.isin(np.arange(len(dataset.samples)), train)
     C = spline_columns(covariates.values, covariates.training_knots(is_training))
     C = np.where(np.isnan(C), np.nanmean(C[train], axis=0), C)
-    score = ridge_beside(C.shape[1])[dataset.design.kind]
+    score = ridge_with_covariates(C.shape[1])[dataset.design.kind]
     y = dataset.response()[train]
     return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner_folds, 0)
 
