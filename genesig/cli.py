@@ -52,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the parsed command line, with Snakemake's words as its attribute `options`.
+    """Return the parsed command line, with the words for Snakemake as its attribute `options`.
 
-    After `run` these are the first option that is not in `RUN_OPTIONS`, and all words behind it.
+    Only `run` has such words: its first option that is not in `RUN_OPTIONS`, and all words after.
 
     arguments: words of the command line; None is `sys.argv`.
     """
@@ -331,7 +331,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     from genesig.errors import Problem, input_error
     from genesig.results.files import check_output, save_table, write_table
     from genesig.selection.model.new_samples import predict_and_explain
-    from genesig.selection.model.schema import scored_by
+    from genesig.selection.model.schema import scoring_model_words
     from genesig.words import counted
 
     inputs = [options.model, *options.matrix, options.samples or ""]
@@ -377,7 +377,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     if options.output == "-":
         write_table(sys.stdout, table)
         return 0
-    gene_list = scored_by(model, options.mu, fdr_selected=options.fdr_selected)
+    gene_list = scoring_model_words(model, options.mu, fdr_selected=options.fdr_selected)
     print(f"{options.output}: {counted(len(table), 'sample')} scored by {gene_list}")
     return 0
 

@@ -191,7 +191,7 @@ class Results:
         renamed : path, optional
             HGNC's table, by which renamed genes are found.
         layout : path, optional
-            Folder with what describes the chip of new arrays; None is the folder of the arrays.
+            Folder of the files that describe the chip of new arrays; None is that of the arrays.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class Results:
         Raises
         ------
         InvalidInput
-            As ``genesig predict`` says it.
+            With the message of ``genesig predict``.
         """
         return self._predict_and_explain(
             new,
@@ -247,7 +247,7 @@ class Results:
         renamed: str | Path | None = None,
         layout: str | Path | None = None,
     ) -> tuple[pd.DataFrame, Contributions]:
-        """Return what `predict` and `contributions` return; warn of problems."""
+        """Return the predictions and their contributions, see `predict`; warn of problems."""
         import warnings
 
         from genesig.selection.model.new_samples import predict_and_explain

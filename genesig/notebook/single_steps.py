@@ -148,7 +148,11 @@ def _check_cells(matrix: Matrix, source: str) -> None:
 def _samples_in_rows(
     matrix: Matrix, source: str, sample_table: pd.DataFrame | None, sheet: str
 ) -> Matrix:
-    """Return the matrix with samples in rows, by the sample table or by its longer side."""
+    """Return the matrix with samples in rows.
+
+    They are the side that has the table's samples or, without a table, the shorter side. `sheet` is
+    the file of the table, for messages.
+    """
     if sample_table is None:
         return matrix if len(matrix.columns) > len(matrix.rows) else matrix.transpose()
     problems: list[Problem] = []

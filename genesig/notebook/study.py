@@ -39,7 +39,7 @@ class Study:
         Samples × genes with the sample table in ``obs``; or a file or folder of any format that is
         read. Of an AnnData, ``X`` is taken, or the layer that ``data={"part": ...}`` names.
     samples : path, optional
-        The sample table. None takes what the expression says of its samples.
+        The sample table. None uses the description of samples in the expression.
     label : str, optional
         Column of the sample table that is predicted, as the config has it.
     folder : path
@@ -53,7 +53,7 @@ class Study:
     Raises
     ------
     InvalidInput
-        With a line for each setting that is not understood, before anything is written.
+        With a line for each setting that is not known, before anything is written.
 
     Examples
     --------
@@ -120,12 +120,12 @@ class Study:
         return f"Study of {self.config.get('label')} in {self.folder}"
 
     def validate(self) -> None:
-        """Check everything before anything runs, and print what ``genesig validate`` says.
+        """Check everything before anything runs, and print the lines of ``genesig validate``.
 
         Raises
         ------
         GenesigError
-            With what stops the study.
+            With the errors that stop the study.
         """
         self._write()
         self._call([sys.executable, "-m", "genesig.cli", "validate", CONFIG_FILE], quiet=False)
@@ -211,7 +211,7 @@ def _check_inputs(expression: Any, samples: Any) -> None:
 
 
 def _check_studies(studies: Any) -> None:
-    """Raise if `studies` is a dict, or if a study is an array or a table in place of an AnnData.
+    """Raise if `studies` is a dict, or if a study is an array or a table instead of an AnnData.
 
     All other mistakes are left to the check of the config.
     """

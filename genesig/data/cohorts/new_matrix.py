@@ -413,7 +413,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
     """
     if layout is not None and not Path(layout).is_dir():
         raise input_error(
-            "--layout", f"'{layout}' is no folder; name the one with what describes the chip"
+            "--layout", f"'{layout}' is no folder; name the folder of the files of the chip"
         )
     first_path = Path(paths[0])
     array_suffixes = {

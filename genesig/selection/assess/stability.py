@@ -98,7 +98,7 @@ def _group_hits(lists: csr_array, group_of_gene: Array) -> csr_array:
 
 
 def shared_genes(lists: csr_array) -> dict[str, float]:
-    """Return the mean number of genes that both lists of a pair contain, and that by chance.
+    """Return the mean number of genes that the lists of a pair share, observed and by chance.
 
     Lists (2M, d) are 0 and 1; 2i and 2i + 1 are a pair. Two random lists of k and k' of d genes
     share k k' / d on average. NaN without pairs.

@@ -50,7 +50,7 @@ from genesig.selection.model.schema import (
     ModelJson,
     chosen_model,
     model_index,
-    without_evidence,
+    has_selected_no_gene,
 )
 from genesig.selection.model.shape import (
     apply_learned_steps,
@@ -341,7 +341,7 @@ def _add_evidence_doubt(
     if shrinkage is not None:
         evidence = doubt_of_line(shrinkage, survival="risk" in model_of_list)
     else:
-        evidence = NO_EVIDENCE if without_evidence(model) else ""
+        evidence = NO_EVIDENCE if has_selected_no_gene(model) else ""
     return [_join_reasons(reason, evidence) for reason in doubt]
 
 
@@ -364,7 +364,7 @@ def _evidence_warnings(
     is_survival = "risk" in model_of_list
     if shrinkage is not None and (doubt := doubt_of_line(shrinkage, survival=is_survival)):
         yield Problem(source, doubt, "warning")
-    if model_of_list["list"] != FDR_SELECTED and shrinkage is None and without_evidence(model):
+    if model_of_list["list"] != FDR_SELECTED and shrinkage is None and has_selected_no_gene(model):
         message = (
             f"{NO_EVIDENCE}: use a score only if the report of the study finds evidence for its"
             " predictive model"

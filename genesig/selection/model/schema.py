@@ -126,7 +126,7 @@ STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
         },
     ),
     "knn_impute": (
-        "fills in what is missing from the nearest genes over the donors",
+        "fills in missing values from the nearest genes over the donors",
         {
             "donors": _list(_list({**NUMBER_NODE, "type": ["number", "null"]}), minItems=1),
             "neighbours": COUNT_NODE,
@@ -137,13 +137,13 @@ STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
             },
         },
     ),
-    "mean_impute": ("what is missing becomes the mean of the gene", {"means": _list(NUMBER_NODE)}),
+    "mean_impute": ("a missing value becomes the gene's mean", {"means": _list(NUMBER_NODE)}),
     "left_censored": (
-        "what is missing becomes low, a value of each gene",
+        "a missing value becomes the gene's `low`",
         {"low": _list(NUMBER_NODE)},
     ),
     "half_minimum": (
-        "what is missing becomes low, a value of each gene",
+        "a missing value becomes the gene's `low`",
         {"low": _list(NUMBER_NODE)},
     ),
     "size_factors": (
@@ -201,7 +201,7 @@ MODEL_NODE = _object(
         "description": "'mu' and its value, of a nested list; or 'predictive', the model"
         " that predicts best; or 'fdr_selected', that of the FDR-selected genes",
     },
-    mu=_or_null(NUMBER_NODE, "null where the list is none of the nested ones"),
+    mu=_or_null(NUMBER_NODE, "null unless the list is a nested one"),
     intercept={"anyOf": [NUMBER_NODE, _list(NUMBER_NODE)]},
     genes=_list(NAME_NODE),
     symbols=_list(TEXT_NODE),
@@ -265,7 +265,7 @@ SCALE_NODE = _object(
     **SCALE_FIELDS,
 )
 PANEL_NODE = _object(
-    "further genes, for telling the scale alone; agreement: mean rank correlation of a training"
+    "further genes, to check the scale alone; agreement: mean rank correlation of a training"
     " sample with the means; axes: principal ones of standardised values, coherence: share of the"
     " variance of left-out training samples along them (genesig/selection/model/same_scale.py)",
     **SCALE_FIELDS,
@@ -343,7 +343,7 @@ SCHEMA: SchemaNode = {
             ),
         ),
         normalisation=_object(
-            "what is done to a sample first, one step after the other",
+            "steps that a sample goes through first, in this order",
             genes=_list(NAME_NODE, "columns of the first step; none where there are no steps"),
             n_genes=COUNT_NODE,
             steps=_list({"anyOf": [_step(name) for name in STEP_FIELDS]}),
@@ -413,8 +413,10 @@ def chosen_model(
     return dict(model_of_list[list_name])
 
 
-def scored_by(model: ModelJson, mu: float | None = None, *, fdr_selected: bool = False) -> str:
-    """Return the name of the model that scores: ``"the predictive model (34 genes)"``."""
+def scoring_model_words(
+    model: ModelJson, mu: float | None = None, *, fdr_selected: bool = False
+) -> str:
+    """Return words for the model that scores: ``"the predictive model (34 genes)"``."""
     chosen = chosen_model(model, mu, fdr_selected=fdr_selected)
     words_of_list = {
         PREDICTIVE: "the predictive model",
@@ -429,7 +431,7 @@ def has_fdr_selected(model: ModelJson) -> bool:
     return FDR_SELECTED in [list_model["list"] for list_model in model["models"]]
 
 
-def without_evidence(model: ModelJson) -> bool:
+def has_selected_no_gene(model: ModelJson) -> bool:
     """Return whether the study tested single genes at the FDR and selected none."""
     return any(
         list_model["list"] == FDR_SELECTED and not list_model["has_fdr_selected"]

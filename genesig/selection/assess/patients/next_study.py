@@ -152,7 +152,8 @@ def _concordance_variance(held_out: HeldOutScores) -> float:
             )
             for rows in test_sets
         ]
-        influence = pool_concordance(concordances, len(held_out.y), 0.0, group).influence
+        # Only the influence is used, which does not depend on the number of events.
+        influence = pool_concordance(concordances, len(held_out.y), group=group).influence
         group_influence = np.bincount(group[: len(influence)], weights=influence)
         variances.append(float(group_influence @ group_influence))
     return float(np.mean(variances))

@@ -97,7 +97,11 @@ def score_effect(held_out: HeldOutScores, y: Array, f: Array, C: Array) -> Effec
     unit_effect = _sd_within_blocks(f, block) / scale[0]
     half_width = _interval_quantile(held_out, pairs) * standard_error
     score_coefficient = fit[0][0]
-    return Effect(*((score_coefficient + k * half_width) * unit_effect for k in (0, -1, 1)))
+    return Effect(
+        score_coefficient * unit_effect,
+        (score_coefficient - half_width) * unit_effect,
+        (score_coefficient + half_width) * unit_effect,
+    )
 
 
 def _interval_quantile(held_out: HeldOutScores, pairs: ScoredPairs) -> float:
