@@ -49,8 +49,8 @@ from genesig.selection.model.schema import (
     FDR_SELECTED,
     ModelJson,
     chosen_model,
-    model_index,
     has_selected_no_gene,
+    model_index,
 )
 from genesig.selection.model.shape import (
     apply_learned_steps,
