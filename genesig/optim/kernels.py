@@ -188,7 +188,7 @@ def evaluate(
 
 
 def dense_blocks(table: KernelTables, X: Array) -> tuple[Array, Array]:
-    """Return D (d, n, n) and L (d, d, n, n), for small problems and as a referee.
+    """Return D (d, n, n) and L (d, d, n, n), for small problems and as a reference.
 
     8 (n d)² bytes: 0.8 GB at n = d = 100.
     """

@@ -5,10 +5,9 @@ import pytest
 
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.optim.likelihood import path as likelihood_path
 from genesig.optim.multitask import joint_path, joint_sets
-from genesig.optim.solution import leading_rows
 from genesig.optim.structured import path as structured_path
+from genesig.optim.structured.path import leading_rows
 
 LONGEST = 6
 GROUPS = np.array([0, 0, 0, 1, 1])
@@ -62,32 +61,15 @@ def test_lists_of_a_group_end_before_its_first_too_long_list(kind):
         np.testing.assert_allclose(values, full_path.coef(k, m)[1], rtol=0, atol=1e-9)
 
 
-def count_classes(monkeypatch, n_solved):
+def test_followers_are_not_solved_where_the_list_of_the_leader_is_too_long(monkeypatch):
+    n_solved = []
     solve_together = structured_path.solve_level
     monkeypatch.setattr(
         structured_path,
         "solve_level",
-        lambda walks: n_solved(len(walks)) or solve_together(walks),
+        lambda solvers: n_solved.append(len(solvers)) or solve_together(solvers),
     )
-
-
-def count_survival(monkeypatch, n_solved):
-    solve = likelihood_path._Tile.solve
-    monkeypatch.setattr(
-        likelihood_path._Tile,
-        "solve",
-        lambda tile, places, *levels: n_solved(len(places)) or solve(tile, places, *levels),
-    )
-
-
-COUNT = {"classes": count_classes, "survival": count_survival}
-
-
-@pytest.mark.parametrize("kind", SOLVE)
-def test_followers_are_not_solved_where_the_list_of_the_leader_is_too_long(kind, monkeypatch):
-    n_solved = []
-    COUNT[kind](monkeypatch, n_solved.append)
-    result = SOLVE[kind](longest=LONGEST, groups=GROUPS)
+    result = solve_classes(longest=LONGEST, groups=GROUPS)
     n_lists = (result.iterations >= 0).sum()
     n_ended = (result.iterations[:, -1] < 0).sum()
     assert n_lists < sum(n_solved) < n_lists + n_ended

@@ -11,7 +11,6 @@ import pytest
 from places import ROOT
 
 from genesig.errors import GenesigError
-from genesig.optim import screening
 from genesig.optim.screening import scan_features
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import newton, path
@@ -227,7 +226,6 @@ def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
         return scan_features(many, *args)
 
     monkeypatch.setattr(newton, "scan_features", counted)
-    monkeypatch.setattr(screening, "STRONG_RULE_SHARE", 1.0)
     fits = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-9)
     A, values = fits.coef(0, 0)
     r = sets.Y[:, 0] - sets.X[:, A] @ values

@@ -70,7 +70,10 @@ def equal_list(lists: GeneLists, first_list: int, number: int) -> int:
 
 @compiled
 def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits: CoxScores) -> None:
-    """Refit every list by ridge at each lambda; equal lists of a training set are fitted once."""
+    """Fill `fits` with the ridge refit of every list at each lambda, but for `unsolved` lists.
+
+    Equal lists of a training set are fitted once.
+    """
     n_lists = fits.covariates.shape[1]
     n_columns = data.columns.shape[1]
     n_levels = levels.lam.shape[1]
@@ -82,10 +85,10 @@ def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits:
         end_entry = lists.start[(i + 1) * n_lists]
         genes = np.empty(end_entry - first_entry, np.int64)
         n_genes = 0
-        for e in range(first_entry, end_entry):
-            if position_of[lists.genes[e]] < 0:
-                position_of[lists.genes[e]] = n_genes
-                genes[n_genes] = lists.genes[e]
+        for entry in range(first_entry, end_entry):
+            if position_of[lists.genes[entry]] < 0:
+                position_of[lists.genes[entry]] = n_genes
+                genes[n_genes] = lists.genes[entry]
                 n_genes += 1
         Z = np.empty((n_genes, data.F.shape[1]))
         fill_genes(data, i, genes[:n_genes], Z)
@@ -95,50 +98,54 @@ def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits:
         is_fitted = np.zeros(n_levels, np.bool_)
         eta = np.empty(n)
         linear_predictor = np.empty(data.F.shape[1])
-        for f in range(n_lists):
-            if fits.unsolved[i, f]:
+        for list_number in range(n_lists):
+            if fits.unsolved[i, list_number]:
                 continue
-            equal = equal_list(lists, i * n_lists, i * n_lists + f) - i * n_lists
-            if equal < f:
+            equal_number = equal_list(lists, i * n_lists, i * n_lists + list_number) - i * n_lists
+            if equal_number < list_number:
                 for level in range(n_levels):
                     for row in range(len(linear_predictor)):
-                        fits.scores[i, f, level, row] = fits.scores[i, equal, level, row]
-                    for p in range(n_columns):
-                        fits.covariates[i, f, level, p] = fits.covariates[i, equal, level, p]
+                        fits.scores[i, list_number, level, row] = fits.scores[
+                            i, equal_number, level, row
+                        ]
+                    for column in range(n_columns):
+                        fits.covariates[i, list_number, level, column] = fits.covariates[
+                            i, equal_number, level, column
+                        ]
                 continue
-            begin = lists.start[i * n_lists + f]
-            length = lists.start[i * n_lists + f + 1] - begin
+            begin = lists.start[i * n_lists + list_number]
+            length = lists.start[i * n_lists + list_number + 1] - begin
             positions = np.empty(length + n_columns, np.int64)
             ridge = np.empty(length + n_columns)
             D = np.empty((len(positions), n))
             x = np.empty(len(positions))
-            for e in range(length):
-                positions[e] = position_of[lists.genes[begin + e]]
+            for entry in range(length):
+                positions[entry] = position_of[lists.genes[begin + entry]]
                 for row in range(n):
-                    D[e, row] = Z[positions[e], row]
-            for p in range(n_columns):
-                positions[length + p] = n_genes + p
-                ridge[length + p] = data.column_ridge[i, p]
+                    D[entry, row] = Z[positions[entry], row]
+            for column in range(n_columns):
+                positions[length + column] = n_genes + column
+                ridge[length + column] = data.column_ridge[i, column]
                 for row in range(n):
-                    D[length + p, row] = data.columns[i, p, row]
-            for number in range(n_levels):
-                level = levels.falling[i, number]
-                start = level if is_fitted[level] else levels.falling[i, max(number - 1, 0)]
-                for e in range(len(positions)):
-                    x[e] = coef[start, positions[e]]
+                    D[length + column, row] = data.columns[i, column, row]
+            for rank in range(n_levels):
+                level = levels.falling[i, rank]
+                start = level if is_fitted[level] else levels.falling[i, max(rank - 1, 0)]
+                for entry in range(len(positions)):
+                    x[entry] = coef[start, positions[entry]]
                 ridge[:length] = 2.0 * levels.lam[i, level]
                 minimise_ridge(terms, D, ridge, x, eta, levels.slack[i])
                 is_fitted[level] = True
                 coef[level] = 0.0
-                for e in range(len(positions)):
-                    coef[level, positions[e]] = x[e]
+                for entry in range(len(positions)):
+                    coef[level, positions[entry]] = x[entry]
                 linear_predictor[:] = 0.0
-                for e in range(length):
-                    add_scaled(x[e], Z[positions[e]], linear_predictor)
+                for entry in range(length):
+                    add_scaled(x[entry], Z[positions[entry]], linear_predictor)
                 for row in range(len(linear_predictor)):
-                    fits.scores[i, f, level, data.rows[i, row]] = linear_predictor[row]
-                for p in range(n_columns):
-                    fits.covariates[i, f, level, p] = x[length + p]
+                    fits.scores[i, list_number, level, data.rows[i, row]] = linear_predictor[row]
+                for column in range(n_columns):
+                    fits.covariates[i, list_number, level, column] = x[length + column]
         for position in range(n_genes):
             position_of[genes[position]] = -1
 

@@ -29,7 +29,7 @@ from genesig.optim.likelihood.newton import (
     newton_solver,
     penalty_value,
 )
-from genesig.optim.solution import NOT_COMPUTED, Path, leading_rows
+from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.solvers import broadcast_levels
 from genesig.optim.training import TrainingSets
 
@@ -428,31 +428,24 @@ class _Tile:
     ) -> None:
         """Fit the points of these training sets, and store them in `results`.
 
-        tau, mu (k, m): of all training sets; groups (T,): of those of the tile alone.
+        tau, mu (k, m): of all training sets; groups (T,): of those of the tile alone. A group ends
+        after the first point at which one of its lists is longer than `longest`.
         """
-        is_going = np.ones(len(self.last_tau), dtype=bool)
-        sizes = np.zeros(len(self.last_tau), dtype=np.int64)
+        positions = np.arange(len(self.last_tau))
         for m in range(tau.shape[1]):
-            is_leading = leading_rows(is_going, sizes, groups, longest)
-            has_ended = np.zeros(len(is_going), dtype=bool)
-            for is_solved in (is_leading, is_going & ~is_leading):
-                positions = np.flatnonzero(is_solved & ~has_ended)
-                if not len(positions):
-                    continue
-                rows = self.first_set + positions
-                level, ridge = np.zeros((2, len(self.last_tau)))
-                level[positions] = tau[rows, m]
-                ridge[positions] = mu[rows, m]
-                gap, steps = self.solve(positions, level, ridge, tolerance)
-                results.gap[rows, m] = gap[positions]
-                results.steps[rows, m] = steps[positions]
-                results.append(rows, m, self.state, positions)
-                sizes[positions] = np.count_nonzero(self.state.b[positions], axis=1)
-                if longest is not None:
-                    too_long = positions[sizes[positions] > longest]
-                    has_ended |= np.isin(groups, groups[too_long])
-            is_going &= ~has_ended
-            if not is_going.any():
+            rows = self.first_set + positions
+            level, ridge = np.zeros((2, len(self.last_tau)))
+            level[positions] = tau[rows, m]
+            ridge[positions] = mu[rows, m]
+            gap, steps = self.solve(positions, level, ridge, tolerance)
+            results.gap[rows, m] = gap[positions]
+            results.steps[rows, m] = steps[positions]
+            results.append(rows, m, self.state, positions)
+            if longest is not None:
+                is_long = np.count_nonzero(self.state.b[positions], axis=1) > longest
+                ended_groups = groups[positions[is_long]]
+                positions = positions[~np.isin(groups[positions], ended_groups)]
+            if not len(positions):
                 return
 
     def solve(

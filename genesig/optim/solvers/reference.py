@@ -80,11 +80,13 @@ def landweber(
 
 
 def algorithm_1(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> tuple[Array, int]:
-    """Return b after Algorithm 1, and the number p of its iterations.
+    """Return b after Algorithm 1 from a start b (d,), and the number p of its iterations.
 
-    It ends once no coefficient changes by more than the share 0.1/p at iteration p. A coefficient
-    that stays 0 counts as converged, one that leaves 0 does not. Source: Mosci 2009, Algorithm 1,
-    with the threshold n tau/(2C) of eq. 4.6.
+    tau (d,): threshold of each feature, weights included. It ends once no coefficient changes by
+    more than the share 0.1/p at iteration p. A coefficient that stays 0 counts as converged, one
+    that leaves 0 does not.
+
+    Source: Mosci 2009, Algorithm 1, with the threshold n tau/(2C) of eq. 4.6.
     """
     p = 0
     for p, updated in enumerate(iterates(Z, y, tau, mu, b), start=1):
@@ -162,7 +164,7 @@ def mu_ladder(mu: float, norm: float) -> Array:
 
 
 def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, int]:
-    """Return b after Algorithm 1 down the ladder, and the number of its iterations.
+    """Return b (d,) after Algorithm 1 down the ladder of mu, and the number of its iterations.
 
     Each rung is restricted to the support of the one before. It starts at the ridge solution; C is
     computed again for the current columns. Source: Mosci 2009, Algorithm 2, with the parenthesis
@@ -184,7 +186,7 @@ def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, in
 
 
 def violators(Z: Array, y: Array, tau: Array, b: Array) -> Array:
-    """Return the features at 0 whose gradient exceeds tau, which the restriction has lost."""
+    """Return the features at 0 whose gradient exceeds tau (d,), which the restriction has lost."""
     g = 2 / len(y) * np.abs(Z.T @ (y - Z @ b))
     return np.flatnonzero((b == 0) & (g > tau * (1 + VIOLATION_SLACK)))
 

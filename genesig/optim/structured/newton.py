@@ -240,6 +240,7 @@ def fill_hessian(
         for a in range(len(free)):
             multiply_rows(U, U[a], a + 1, H[a])
         return
+    # Of columns the trace is (z_k'M^-1 z_l) Σ_t (z_k'alpha_t)(z_l'alpha_t).
     # int64, because numba would compile another version for a literal.
     solved_rows = solve_blocks(problem, point, free, np.int64(0))
     R = np.empty((len(free), len(problem.Y)))

@@ -14,7 +14,6 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.optim.solution import leading_rows
 from genesig.optim.structured.columns import Blocks, Columns, Design, Layout
 from genesig.optim.structured.newton import BlockProblem, minimise_blocks
 from genesig.optim.structured.solution import (
@@ -80,7 +79,7 @@ class WorkingSetSolver:
         self.steps = 0
         self.earlier = (last_tau, rho_of_all)
         self.working_set, self.rho = self.working_set[nonzero], self.rho[nonzero]
-        for position, k in enumerate(nonzero):
+        for position, k in enumerate(nonzero):  # designs stay in the order of the working set
             if position < k:
                 self.designs[position] = self.designs[k]
         if len(nonzero):
@@ -306,6 +305,34 @@ def solve_all(
         for p in np.flatnonzero(is_going).tolist():
             fits[p].append(level_fits[p])
     return fits
+
+
+LEADING_SHARE = 0.5
+"""Share of the largest allowed number of features from which one row of a group leads."""
+
+
+def leading_rows(is_going: Array, sizes: Array, groups: Array, longest: int | None) -> Array:
+    """Return which of the rows that are still going are solved first at the next point, (k,) bool.
+
+    The first row with too long a list ends its group, and too long a list costs the most. So once
+    lists are long, the row with the longest list leads its group. The others follow only to the
+    points at which its list is short enough. This saves a fifth of the nested cross-validation of
+    four classes of 102 samples; in Cox regression it saved less than a tenth.
+
+    In a group with a list of more than `LEADING_SHARE` times `longest` features one row leads, in
+    other groups all do. is_going (k,) bool; groups (k,): group of each row; sizes (k,): of the
+    last lists.
+    """
+    if longest is None:
+        return is_going.copy()
+    order = np.lexsort((-sizes, groups))
+    order = order[is_going[order]]
+    _, first_of_group, group = np.unique(groups[order], return_index=True, return_inverse=True)
+    leaders = order[first_of_group]
+    leading = np.zeros(len(is_going), dtype=bool)
+    leading[order] = (sizes[leaders] <= LEADING_SHARE * longest)[group]
+    leading[leaders] = True
+    return leading
 
 
 def solve_level(solvers: list[WorkingSetSolver]) -> None:
