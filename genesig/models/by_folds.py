@@ -17,7 +17,7 @@ from genesig.models.cox import L1L2Cox, time_and_event
 from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
-    FoldsInside,
+    FoldRouting,
     check_folds,
     checked_weights,
 )
@@ -65,7 +65,7 @@ def _tau_fractions(grid: Any) -> Array:
     return _falling_grid("tau", grid, positive=True)
 
 
-class _GridSearch(FoldsInside):
+class _GridSearch(FoldRouting):
     """Choice of (tau, mu, lam) by the smallest error of held-out rows, for squares and Cox."""
 
     tau: Any

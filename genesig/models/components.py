@@ -26,7 +26,7 @@ from genesig.genome.total_variation import denoise_sample
 from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
-    FoldsInside,
+    FoldRouting,
     check_folds,
     checked_weights,
     mean_one_weights,
@@ -44,7 +44,7 @@ from genesig.optim.sparse_components import (
 
 
 class SparsePCA(
-    FoldsInside,
+    FoldRouting,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -12,14 +12,14 @@ from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.models.estimator import SelectsLinear, check_numbers, mean_one_weights
+from genesig.models.estimator import LinearSelector, check_numbers, mean_one_weights
 from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
 from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import convergence_message
 
 
-class L1L2Cox(SelectsLinear, BaseEstimator):  # type: ignore[misc]
+class L1L2Cox(LinearSelector, BaseEstimator):  # type: ignore[misc]
     """``hazard(t | x) = h_0(t) exp(η(x))``, ``η = intercept + x'b``, by l1-l2 selection and ridge.
 
     The selection minimises ``-(2/n) l(Zb) + mu ||b||² + tau ||b||_1`` over the centred, scaled

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.models.estimator import (
-    FoldsInside,
-    Selects,
+    FeatureSelector,
+    FoldRouting,
     SignClassifier,
     check_classes,
     check_numbers,
@@ -32,7 +32,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 RIDGE_GRID = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 
-class DerivativeModel(FoldsInside, Selects, BaseEstimator):  # type: ignore[misc]
+class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ignore[misc]
     """SUMMARY.
 
         min_f (1/n) Σ_i (y_i - f(x_i))² + τ Σ_a ||∂_a f||_n + ν ||f||²
@@ -430,7 +430,7 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
         )
 
 
-class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ignore[misc]
+class FeatureVectorMachine(RegressorMixin, FeatureSelector, BaseEstimator):  # type: ignore[misc]
     """min_b ½ b'K b - k_y'b + (λ/2)||b||_1, K and k_y mutual information between ranks.
 
     Selection is its purpose. It sees one feature's dependence on the response at a time, of any

@@ -241,7 +241,7 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
         return np.asarray(self.classes_[(scores > 0).astype(int)])
 
 
-class Fitted:
+class ScoreEstimator:
     """Base of a regressor and a classifier that fit the same f: to numbers, or to classes ±1."""
 
     # (sample_weight, X) to weights (n,) or None: `checked_weights` or `mean_one_weights`
@@ -252,7 +252,7 @@ class Fitted:
     _score: Callable[..., Array]
 
 
-class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
+class NumberRegressor(ScoreEstimator, RegressorMixin):  # type: ignore[misc]
     """A regressor that predicts f(x)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -271,7 +271,7 @@ class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
         return self._score(X)
 
 
-class SignClassifier(Fitted, TwoClasses, CrossFitted):
+class SignClassifier(ScoreEstimator, TwoClasses, CrossFitted):
     """A classifier by the sign of f; its probabilities come from scores of held-out rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -296,7 +296,7 @@ class SignClassifier(Fitted, TwoClasses, CrossFitted):
         return self._score(X)
 
 
-class FoldsInside:
+class FoldRouting:
     """An estimator that chooses settings by the folds of `cv`, to which `fit` passes parameters."""
 
     cv: Any
@@ -320,7 +320,7 @@ class FoldsInside:
         return parameters
 
 
-class FoldRegressor(FoldsInside, NumberRegressor):
+class FoldRegressor(FoldRouting, NumberRegressor):
     """A regressor that chooses settings by folds, to which `fit` passes groups of rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
@@ -333,7 +333,7 @@ class FoldRegressor(FoldsInside, NumberRegressor):
         )
 
 
-class FoldClassifier(FoldsInside, SignClassifier):
+class FoldClassifier(FoldRouting, SignClassifier):
     """A classifier that chooses settings by folds, to which `fit` passes groups of rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
@@ -351,7 +351,7 @@ class FoldClassifier(FoldsInside, SignClassifier):
         )
 
 
-class Selects(SelectorMixin):  # type: ignore[misc]
+class FeatureSelector(SelectorMixin):  # type: ignore[misc]
     """A selector of features: `transform` keeps them, `get_feature_names_out` names them."""
 
     support_: Array  # (d,) bool; `get_support(indices=True)` returns their numbers, ascending
@@ -361,7 +361,7 @@ class Selects(SelectorMixin):  # type: ignore[misc]
         return self.support_
 
 
-class SelectsLinear(Selects):
+class LinearSelector(FeatureSelector):
     """Selection by a linear model, whose coefficients score the rows."""
 
     coef_: Array

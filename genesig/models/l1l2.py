@@ -13,8 +13,8 @@ from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
 from genesig.models.estimator import (
+    LinearSelector,
     NumberRegressor,
-    SelectsLinear,
     SignClassifier,
     TwoClasses,
     check_classes,
@@ -28,7 +28,7 @@ from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
 
-class _L1L2(SelectsLinear, BaseEstimator):  # type: ignore[misc]
+class _L1L2(LinearSelector, BaseEstimator):  # type: ignore[misc]
     """Base of `L1L2Regressor` and `L1L2Classifier`: selection, ridge refit and score f(x)."""
 
     _row_weights = staticmethod(mean_one_weights)
@@ -162,7 +162,7 @@ class L1L2Classifier(SignClassifier, _L1L2):
         self.calibration = calibration
 
 
-class L1L2Logistic(SelectsLinear, TwoClasses, BaseEstimator):  # type: ignore[misc]
+class L1L2Logistic(LinearSelector, TwoClasses, BaseEstimator):  # type: ignore[misc]
     """``log(p / (1 - p)) = f(x) = intercept + x'b``, p the probability of the second class.
 
     The coefficients minimise ``(1/n) Σ_i v_i log(1 + exp(-y_i f(x_i))) + mu ||b||² + tau ||b||_1``

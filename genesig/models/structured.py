@@ -18,8 +18,8 @@ from genesig.errors import pick
 from genesig.genome.order import Genome
 from genesig.models.estimator import (
     CrossFitted,
+    FeatureSelector,
     NumberRegressor,
-    Selects,
     SignClassifier,
     check_classes,
     check_numbers,
@@ -72,7 +72,7 @@ def warn_if_unconverged(fits: Minimisers) -> None:
         warnings.warn(fits.message, ConvergenceWarning, stacklevel=5)
 
 
-class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
+class LinearBlocks(FeatureSelector, BaseEstimator):  # type: ignore[misc]
     """Base of linear models of centred features with a penalty on blocks of them."""
 
     coef_: Any  # (d,), or (T, d) for T responses

@@ -222,7 +222,9 @@ def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataF
     assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
     concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)
-    return prediction_tables(test_sets, y, times, concordance, held_out_scores.ratio, group)
+    return prediction_tables(
+        test_sets, y, times, concordance, held_out_scores.test_train_ratio, group
+    )
 
 
 def time_grid(y: Array, horizon: float) -> Array:

@@ -69,7 +69,9 @@ def test_the_interval_covers(signal, folds, repeats, least):
         is_covered.append(assessment.low <= truth <= assessment.high)
         loss = CLASSES.loss(held_out_scores)[:, 0].astype(float)
         alone = corrected_t(
-            CLASSES.split_errors(held_out_scores, loss), assessment.error, held_out_scores.ratio
+            CLASSES.split_errors(held_out_scores, loss),
+            assessment.error,
+            held_out_scores.test_train_ratio,
         )
         over_splits.append(alone[0] <= truth <= alone[1])
     assert np.mean(is_covered) >= least

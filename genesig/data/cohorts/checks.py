@@ -383,7 +383,7 @@ def _check_value_scale(
     except GenesigError:  # the checks of the study report this error
         return
     all_steps = steps + config["normalise"]["folds"]
-    scale = describe_training_values(
+    training = describe_training_values(
         transformed, np.nanmean(transformed, axis=0), np.nanstd(transformed, axis=0), all_steps
     )
-    check_values(X, values, is_measured, genes, cohort.matrix.rows, scale, cohort.file)
+    check_values(X, values, is_measured, genes, cohort.matrix.rows, training, cohort.file)

@@ -229,7 +229,7 @@ def check_values(
     is_measured: Array,
     genes: Sequence[str],
     samples: Sequence[str],
-    scale: TrainingValues,
+    training: TrainingValues,
     file: str,
 ) -> None:
     """Raise if values cannot be on the study's scale.
@@ -239,23 +239,23 @@ def check_values(
 
     X, values (n_samples, n_genes) float: as measured, and after the row-wise steps.
     is_measured (n_samples, n_genes) bool.
-    genes, samples: names of genes and samples. file: for messages.
+    genes, samples: names of genes and samples. training: the study's values. file: for messages.
 
     Raises InvalidInput: with the first value or sample, and the number of the others.
     """
-    if LEARNED_DEPTH_STEPS & scale.steps:
-        _refuse_cells(is_measured & (X < 0), X, genes, samples, scale, file)
-        values = _scale_to_training_depth(values, is_measured, scale.means)
-    codes = [code for code in missing_codes(X[is_measured]) if code < scale.smallest]
-    _refuse_cells(is_measured & np.isin(X, codes), X, genes, samples, scale, file)
-    _check_scale(X, values, is_measured, samples, scale, file)
-    margin = MAX_RANGES_OUTSIDE * (scale.largest - scale.smallest)
+    if LEARNED_DEPTH_STEPS & training.steps:
+        _refuse_cells(is_measured & (X < 0), X, genes, samples, training, file)
+        values = _scale_to_training_depth(values, is_measured, training.means)
+    codes = [code for code in missing_codes(X[is_measured]) if code < training.smallest]
+    _refuse_cells(is_measured & np.isin(X, codes), X, genes, samples, training, file)
+    _check_scale(X, values, is_measured, samples, training, file)
+    margin = MAX_RANGES_OUTSIDE * (training.largest - training.smallest)
     is_far = is_measured & (
-        np.abs(values - np.clip(values, scale.smallest, scale.largest)) > margin
+        np.abs(values - np.clip(values, training.smallest, training.largest)) > margin
     )
     # The step quantile puts a sample right that is far off as a whole.
     is_far &= 2 * is_far.sum(axis=1, keepdims=True) < is_measured.sum(axis=1, keepdims=True)
-    _refuse_cells(is_far, X, genes, samples, scale, file)
+    _refuse_cells(is_far, X, genes, samples, training, file)
 
 
 def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
@@ -275,40 +275,41 @@ def zero_warnings(
     is_measured: Array,
     genes: Sequence[str],
     samples: Sequence[str],
-    scale: TrainingValues,
+    training: TrainingValues,
     file: str,
 ) -> list[Problem]:
     """Warn of zeros below all training values, which may stand for missing values.
 
-    X, values, is_measured, genes, samples, scale, file: as in `check_values`.
+    X, values, is_measured, genes, samples, training, file: as in `check_values`.
     """
-    zero_limit = scale.smallest - ZERO_GAP_RANGES * (scale.largest - scale.smallest)
+    zero_limit = training.smallest - ZERO_GAP_RANGES * (training.largest - training.smallest)
     low_zeros = np.argwhere(is_measured & (X == 0) & (values < zero_limit))
     if not len(low_zeros):
         return []
     row, gene = low_zeros[0].tolist()
     message = (
         f"0{further_in_brackets(len(low_zeros) - 1, 'zero')}, where the training values go from "
-        f"{scale.smallest:.4g} to {scale.largest:.4g}; if it stands for a missing value, write NA"
+        f"{training.smallest:.4g} to {training.largest:.4g}; if it stands for a missing value, "
+        "write NA"
     )
     return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
 
 
 def rate_warnings(
-    X: Array, is_measured: Array, scale: TrainingValues, n_training_samples: int, file: str
+    X: Array, is_measured: Array, training: TrainingValues, n_training_samples: int, file: str
 ) -> list[Problem]:
     """Warn of rates (CPM, TPM) if the model starts from whole counts.
 
-    X, is_measured, scale, file: as in `check_values`.
+    X, is_measured, training, file: as in `check_values`.
     n_training_samples: means of whole counts over so many samples are multiples of its inverse.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
-        totals = scale.means * n_training_samples
+        totals = training.means * n_training_samples
         was_counted = np.abs(totals - np.round(totals)) < COUNT_ROUNDING * np.maximum(totals, 1)
     nonzero_values = X[is_measured & (X != 0)]
     fraction_share = float(np.mean(nonzero_values % 1 > 0)) if len(nonzero_values) else 0.0
     if (
-        not LEARNED_DEPTH_STEPS & scale.steps
+        not LEARNED_DEPTH_STEPS & training.steps
         or not was_counted.all()
         or fraction_share <= MAX_FRACTION_SHARE
     ):
@@ -326,7 +327,7 @@ def _refuse_cells(
     X: Array,
     genes: Sequence[str],
     samples: Sequence[str],
-    scale: TrainingValues,
+    training: TrainingValues,
     file: str,
 ) -> None:
     """Raise InvalidInput with the first cell of a mask (n, d), and the number of the others."""
@@ -336,7 +337,7 @@ def _refuse_cells(
         message = (
             f"{X[row, gene]:g} cannot have been measured"
             f"{further_in_brackets(len(wrong_cells) - 1, 'value')}: the training values go "
-            f"from {scale.smallest:.4g} to {scale.largest:.4g}; write NA for a missing value"
+            f"from {training.smallest:.4g} to {training.largest:.4g}; write NA for a missing value"
         )
         raise input_error(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
 
@@ -358,21 +359,21 @@ def _check_scale(
     values: Array,
     is_measured: Array,
     samples: Sequence[str],
-    scale: TrainingValues,
+    training: TrainingValues,
     file: str,
 ) -> None:
     """Raise if values are logged and the training values are not, or the reverse, or far off.
 
     Parameters are those of `check_values`.
     """
-    takes_logarithms = bool(LOG2_STEPS & scale.steps)
-    training_is_raw = looks_raw(scale.p99, scale.largest)
-    needs_counts = bool(LEARNED_DEPTH_STEPS & scale.steps)
+    takes_logarithms = bool(LOG2_STEPS & training.steps)
+    training_is_raw = looks_raw(training.p99, training.largest)
+    needs_counts = bool(LEARNED_DEPTH_STEPS & training.steps)
     for row, name in enumerate(samples):
-        is_compared = is_measured[row] & (scale.sds > MIN_SPREAD)
+        is_compared = is_measured[row] & (training.sds > MIN_SPREAD)
         if not is_compared.any():
             continue
-        distances = np.abs(values[row] - scale.means)[is_compared] / scale.sds[is_compared]
+        distances = np.abs(values[row] - training.means)[is_compared] / training.sds[is_compared]
         distance = float(np.median(distances))
         measured_size, transformed_size = (
             sizes(matrix_values[row, is_compared]) for matrix_values in (X, values)
@@ -388,7 +389,7 @@ def _check_scale(
             and np.mean(X[row, is_compared] % 1 > 0) > MAX_FRACTION_SHARE
         )
         # The step quantile puts a brighter scan right.
-        if is_other_scale or (distance > MAX_SD_DISTANCE and "quantile" not in scale.steps):
+        if is_other_scale or (distance > MAX_SD_DISTANCE and "quantile" not in training.steps):
             scale_text = f"are {distance:.1f} standard deviations off"
             if is_other_scale:
                 history = "never logged" if is_raw else "logged already"

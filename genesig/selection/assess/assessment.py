@@ -131,7 +131,9 @@ def compare_errors(
     by_split = headline.split_errors(method, loss_difference)
     is_defined = len(by_split) > 1 and not np.isnan(by_split).any()
     over_splits = (
-        corrected_t(by_split, error_difference, method.ratio) if is_defined else NO_INTERVAL
+        corrected_t(by_split, error_difference, method.test_train_ratio)
+        if is_defined
+        else NO_INTERVAL
     )
     over_groups = _interval_over_groups(method, loss_difference * weights, error_difference)
     interval = hull(over_splits, over_groups)

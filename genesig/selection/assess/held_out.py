@@ -75,7 +75,7 @@ def complete_held_out(
         repeat=repeat[split],
         permutation=permutation,
         scores=scores,
-        ratio=float(
+        test_train_ratio=float(
             np.mean(
                 [len(outer_split.test) / len(outer_split.train) for outer_split in splits.outer]
             )

@@ -61,21 +61,21 @@ def mean_of_shares(shares: Sequence[float], sizes: Sequence[float]) -> Interval:
     return float(p.mean() - low), float(p.mean() + high)
 
 
-def corrected_t(values: Array, centre: float, ratio: float) -> Interval:
+def corrected_t(values: Array, centre: float, test_train_ratio: float) -> Interval:
     """Return centre ± t √((1/J + n_test/n_train) s²), from the errors of J splits.
 
-    t is on J - 1 degrees of freedom, s² is the variance of the errors and `ratio` = n_test/n_train
-    allows for the overlap of the training sets (Nadeau and Bengio 2003, section 4.3). NaN for fewer
-    than two splits.
+    t is on J - 1 degrees of freedom, and s² is the variance of the errors. `test_train_ratio`,
+    n_test/n_train, allows for the overlap of the training sets (Nadeau and Bengio 2003, section
+    4.3). NaN for fewer than two splits.
     """
     if len(values) < 2:
         return NO_INTERVAL
-    standard_error = np.sqrt((1 / len(values) + ratio) * np.var(values, ddof=1))
+    standard_error = np.sqrt((1 / len(values) + test_train_ratio) * np.var(values, ddof=1))
     half_width = t_quantile(len(values) - 1) * float(standard_error)
     return centre - half_width, centre + half_width
 
 
-def standard_error_over_splits(splits: Array, ratio: float, influence: Array) -> float:
+def standard_error_over_splits(splits: Array, test_train_ratio: float, influence: Array) -> float:
     r"""Return :math:`\sqrt{V_s + V_u}`, the standard error of a measure over J splits.
 
     :math:`V_s = (1/J + r) s^2` is that between splits (Nadeau and Bengio 2003, see `corrected_t`),
@@ -90,15 +90,15 @@ def standard_error_over_splits(splits: Array, ratio: float, influence: Array) ->
     over splits alone 86 to 93 %, twice :math:`V_u` 86 to 93 %, their sum 94 to 97 %; leave-one-out
     81 to 89 %, so read that one as short.
 
-    splits (J,): the measure of each split, NaN where it does not define it. ratio: r, mean of
-    n_test/n_train. influence (G,): U, derivative of the measure by the weight of each group of
-    samples; it adds up to 0.
+    splits (J,): the measure of each split, NaN where it does not define it. test_train_ratio: r,
+    the mean of n_test/n_train. influence (G,): U, derivative of the measure by the weight of each
+    group of samples; it adds up to 0.
     """
     n_splits = len(splits)
     over_samples = float(influence @ influence)
     if n_splits < 2 or np.isnan(splits).any():
         return float(np.sqrt((2 if n_splits > 1 else 1) * over_samples))
-    return float(np.sqrt((1 / n_splits + ratio) * np.var(splits, ddof=1) + over_samples))
+    return float(np.sqrt((1 / n_splits + test_train_ratio) * np.var(splits, ddof=1) + over_samples))
 
 
 def ratio_by_split(numerator: Array, denominator: Array, ratio: float) -> Array:

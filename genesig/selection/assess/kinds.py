@@ -65,7 +65,7 @@ class HeldOutScores:
     # of several classes (t, m, T), the largest of which is the prediction
     scores: Array
     # mean of n_test/n_train over the splits
-    ratio: float
+    test_train_ratio: float
     # (t,) int, number of the sample's group, such as its patient; None if each is its own group
     group: Array | None = None
 
@@ -178,7 +178,9 @@ def held_out_area(held_out: HeldOutScores, sides: Sequence[Side]) -> tuple[float
     value = float(value)
     if not splits_have_both:
         splits = np.full(len(np.unique(held_out.split)), np.nan)
-    error = standard_error_over_splits(splits, held_out.ratio, held_out.sum_by_group(influence))
+    error = standard_error_over_splits(
+        splits, held_out.test_train_ratio, held_out.sum_by_group(influence)
+    )
     areas = [side_area[0] for side_area in side_areas]
     score_intervals = [
         newcombe(area, *_count_units(positive, held_out.groups))
@@ -283,7 +285,9 @@ def _balanced_error_limits(
     """
     splits = _balanced_split_errors(held_out, loss, class_number, n_classes)
     undefined = bool(np.isnan(splits).any())
-    over_splits = NO_INTERVAL if undefined else corrected_t(splits, error, held_out.ratio)
+    over_splits = (
+        NO_INTERVAL if undefined else corrected_t(splits, error, held_out.test_train_ratio)
+    )
     over_samples = _interval_over_samples(
         held_out, loss, class_number, n_classes, 0.5 if _is_leave_one_out(held_out) else 1.0
     )
@@ -433,7 +437,7 @@ def _number_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> 
     if degrees_of_freedom < 1:
         return NO_INTERVAL
     half_width = t_quantile(degrees_of_freedom) * standard_error_over_splits(
-        splits, held_out.ratio, influence
+        splits, held_out.test_train_ratio, influence
     )
     return max(0.0, error - half_width), error + half_width
 
@@ -525,7 +529,9 @@ def _order_error_limits(held_out: HeldOutScores, loss: Array, error: float) -> I
     pairs, n_wrong = (np.bincount(split, weights=values) for values in (n_pairs, n_pairs * loss))
     has_pairs = pairs > 0
     splits = ratio_by_split(n_wrong[has_pairs], pairs[has_pairs], error)
-    spread = standard_error_over_splits(splits, held_out.ratio, held_out.sum_by_group(influence))
+    spread = standard_error_over_splits(
+        splits, held_out.test_train_ratio, held_out.sum_by_group(influence)
+    )
     n_event_groups = len(np.unique(held_out.groups[held_out.y["event"] & (n_pairs > 0)]))
     # if all pairs are ordered alike, half of the groups with an event count as samples
     return share_limits(error, spread, max(n_event_groups // 2, 1))

@@ -310,7 +310,7 @@ def _rate_with_limits(
     rate = float(n_correct.sum() / n_in_class.sum())
     influence = held_out.sum_by_group(in_class * (is_correct - rate)) / n_in_class.sum()
     error = standard_error_over_splits(
-        ratio_by_split(n_correct, n_in_class, rate), held_out.ratio, influence
+        ratio_by_split(n_correct, n_in_class, rate), held_out.test_train_ratio, influence
     )
     n_units = len(np.unique(held_out.groups[in_class]))
     return rate, *share_limits(rate, float(np.hypot(error, threshold_error)), n_units)

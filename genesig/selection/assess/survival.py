@@ -344,7 +344,7 @@ def _concordance_limits(value: float, error: float, n_events: int) -> Interval:
 def pool_concordance(
     test_sets: Sequence[tuple[Array, int, Concordance]],
     n_events: int,
-    ratio: float = 0.0,
+    test_train_ratio: float = 0.0,
     group: Array | None = None,
 ) -> Concordance:
     """Return the mean over the repeats of C, each over pairs within the test sets of a repeat.
@@ -353,8 +353,8 @@ def pool_concordance(
     `standard_error_over_splits`; of one test set it is that of its C.
 
     test_sets: (samples (n,) int, repeat, Concordance) of each test set; samples are numbered from
-    0. n_events: samples, or groups, with an event. ratio: mean of n_test/n_train. group (n,) int,
-    optional: number of each sample's group; without it each sample is its own group.
+    0. n_events: samples, or groups, with an event. test_train_ratio: mean of n_test/n_train. group
+    (n,) int, optional: number of each sample's group; without it each sample is its own group.
     """
     test_sets = [test_set for test_set in test_sets if not np.isnan(test_set[2].value)]
     repeats = {repeat for _, repeat, _ in test_sets}
@@ -396,7 +396,7 @@ def pool_concordance(
         if group is None
         else np.bincount(group[: len(pooled_influence)], weights=pooled_influence)
     )
-    error = standard_error_over_splits(splits, ratio, group_influence)
+    error = standard_error_over_splits(splits, test_train_ratio, group_influence)
     return Concordance(
         value, _concordance_limits(value, error, n_events), pooled_influence, comparable
     )
@@ -453,7 +453,7 @@ def interval_over_sets(
     value: float,
     rows: Sequence[Array],
     losses: Sequence[Array],
-    ratio: float,
+    test_train_ratio: float,
     group: Array | None,
     *,
     include_models: bool,
@@ -481,7 +481,7 @@ def interval_over_sets(
         np.array([set_losses.mean() for set_losses in losses]) if include_models else np.zeros(1)
     )
     df = len(splits) - 1 if include_models else len(influence) - 1
-    half_width = t_quantile(df) * standard_error_over_splits(splits, ratio, influence)
+    half_width = t_quantile(df) * standard_error_over_splits(splits, test_train_ratio, influence)
     return value - half_width, value + half_width
 
 

@@ -144,7 +144,7 @@ def _standard_error(
         pairs.second_row, weights=pair_influence, minlength=len(held_out.y)
     )
     error = standard_error_over_splits(
-        splits, held_out.ratio, held_out.sum_by_group(sample_influence)
+        splits, held_out.test_train_ratio, held_out.sum_by_group(sample_influence)
     )
     if pairs.response_difference is not None:
         return error
