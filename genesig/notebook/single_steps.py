@@ -15,6 +15,7 @@ from genesig.data.files.content import missing_file_message
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.text import number_matrix
 from genesig.data.files.layouts import orient
+from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
     format_of,
     load_schema,
@@ -26,6 +27,7 @@ from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.normalise import NORMALISERS, bind_steps, fit_steps
 from genesig.data.steps.scale import LOG_STEPS
 from genesig.data.study.config_check import resolve_config
+from genesig.data.study.matrix_check import leave_out_other_columns
 from genesig.data.study.scale_check import check_scale, rehearse_steps
 from genesig.errors import InvalidInput, Problem, input_error
 from genesig.results import Dataset, Design
@@ -67,7 +69,11 @@ def example(name: str) -> Path:
 
 
 def read(
-    expression: str | Path, samples: str | Path | None = None, *, part: str | None = None
+    expression: str | Path,
+    samples: str | Path | None = None,
+    *,
+    part: str | None = None,
+    keep: Sequence[str] = (),
 ) -> anndata.AnnData:
     """Read an expression matrix of any format, samples in rows.
 
@@ -80,12 +86,16 @@ def read(
         may have samples as rows or as columns, its longer side is taken as genes.
     part : str, optional
         Which matrix of a file that holds several.
+    keep : list of str, optional
+        Kinds of rows and columns that stay although they are no genes, as ``data.keep`` of a study:
+        ``["controls"]``.
 
     Returns
     -------
     AnnData
         In the order of the sample table, with its columns as text in ``obs``, and the file's
-        description of genes in ``var``. Samples in only one of the two files are left out, with a
+        description of genes in ``var``. Rows and columns that are no genes are left out, as in a
+        study. Samples in only one of the two files are left out, with a
         warning.
 
     Raises
@@ -120,6 +130,14 @@ def read(
                 warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
         check_sample_names(list(map(str, sample_table.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
+    problems: list[Problem] = []
+    surroundings = Surroundings(sample_table, kept_kinds=keep)
+    matrix, _ = leave_out_other_columns(matrix, source, surroundings, problems)
+    if errors := [problem for problem in problems if problem.level == "error"]:
+        raise InvalidInput(errors)
+    for problem in problems:
+        if problem.level == "warning":
+            warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
     check_sample_names(matrix.rows, source)
     _check_cells(matrix, source)
     var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))

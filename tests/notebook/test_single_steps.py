@@ -72,6 +72,21 @@ def test_non_numeric_cell_is_named(tmp_path):
         read(tmp_path / "e.tsv")
 
 
+def test_rows_and_columns_that_are_no_genes_are_left_out_as_in_a_study(tmp_path):
+    dataset_files = data()
+    table = dataset_files.to_df().round(4)
+    table["AFFX-BioB-3_at"] = 1.5
+    table.insert(0, "age", range(40, 40 + len(table)))
+    table.to_csv(tmp_path / "e.tsv", sep="\t")
+    dataset_files.obs.to_csv(tmp_path / "s.tsv", sep="\t")
+    genes = list(dataset_files.var_names)
+    with pytest.warns(UserWarning, match=r"left out, neither genes nor samples: .*'age'"):
+        dataset_read = read(tmp_path / "e.tsv", tmp_path / "s.tsv")
+    assert list(dataset_read.var_names) == genes
+    dataset_kept = read(tmp_path / "e.tsv", tmp_path / "s.tsv", keep=["controls", "sheet"])
+    assert list(dataset_kept.var_names) == ["age", *genes, "AFFX-BioB-3_at"]
+
+
 def test_steps_learn_from_the_training_samples_only():
     dataset = data()
     train = [f"s{k}" for k in range(10)]
