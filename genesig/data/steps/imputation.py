@@ -423,16 +423,17 @@ def missing_when_low(X: Array) -> bool:
     """Tell whether values of X (n, n_genes) are missing where they would be small.
 
     Each cell has the mean of its gene. Those of the missing cells lie half a standard deviation of
-    the genes' means below those of the measured cells: such values are not missing at random. Of
-    values that were never logged the means are those of logarithms, as few large genes have most
-    of the spread.
+    the genes' means below those of the measured cells, and two standard errors, by the number of
+    genes with missing cells: such values are not missing at random. Of values that were never
+    logged the means are those of logarithms, as few large genes have most of the spread.
     """
     X = X[:, np.isfinite(X).any(axis=0)]
     n_missing = np.isnan(X).sum(axis=0)
-    if np.sum(n_missing > 0) < 2:
+    n_genes_with_missing = np.sum(n_missing > 0)
+    if n_genes_with_missing < 2:
         return False
     if np.nanmin(X) > 0 and never_logged(X):
         X = np.log2(X)
     means = np.nanmean(X, axis=0)
     gap = np.average(means, weights=len(X) - n_missing) - np.average(means, weights=n_missing)
-    return bool(gap > means.std() / 2)
+    return bool(gap > means.std() * max(1 / 2, 2 / np.sqrt(n_genes_with_missing)))

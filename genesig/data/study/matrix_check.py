@@ -243,15 +243,27 @@ def _check_cells(
     # Not `>`, so that NaN is faulty, too.
     faulty_cells = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     cells_of_advice: dict[str, list[tuple[int, int, str]]] = {}  # advice -> (gene, row, fault)
+    formula_errors: list[tuple[int, int, str]] = []  # gene, row, text of the cell
     for gene, position in faulty_cells:
         text = matrix.text(rows[position], gene)
         kind = number_fault_kind(text)
+        if missing and kind == "missing" and text.strip().startswith("#"):
+            formula_errors.append((gene, rows[position], text.strip()))
         if missing and kind in ("blank", "missing"):
             continue
         advice = ADVICE_OF_FAULT[kind]
         if missing is None and kind in ("blank", "missing"):
             advice = f"; fill it in, or {LEAVE_GENE_OUT}"
         cells_of_advice.setdefault(advice, []).append((gene, rows[position], number_fault(text)))
+    if formula_errors:
+        gene, row, text = formula_errors[0]
+        message = (
+            f"the value is '{text}', an error of a spreadsheet"
+            f"{further_in_brackets(len(formula_errors) - 1, 'cell')}, read as missing; correct the "
+            "formula if the value exists"
+        )
+        cell_location = _cell_place(matrix, gene, row, file)
+        problems.append(Problem(cell_location, message, "warning", code="formula_errors"))
     for advice, cells in cells_of_advice.items():
         gene, row, fault = cells[0]
         cell_location = _cell_place(matrix, gene, row, file)

@@ -214,6 +214,17 @@ def test_values_missing_in_low_genes_are_told_from_those_missing_by_chance():
     )
 
 
+def test_a_few_missing_cells_of_low_genes_are_chance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(24, 2, 200) + rng.normal(size=(20, 200))
+    below_mean = np.flatnonzero((X.mean(axis=0) < 23) & (X.mean(axis=0) > 22))
+    few = X.copy()
+    many = X.copy()
+    few[0, below_mean[:4]] = np.nan
+    many[0, below_mean] = np.nan
+    assert (missing_when_low(few), missing_when_low(many)) == (False, True)
+
+
 def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     rng = np.random.default_rng(1)
     X = rng.normal(24, 3, 30)[:, None] + rng.normal(size=(30, 20))
