@@ -562,3 +562,73 @@ def test_short_control_names_of_agilent_count_beside_other_controls_alone(
     code, output = _validate(capsys)
     assert code == 0, output
     assert f"{40 - n_left_out} genes" in output
+
+
+def test_absent_patient_is_not_taken_for_normal_tissue(capsys: TEXT) -> None:
+    names = [f"TCGA-AA-10{k:02d}" for k in range(len(SAMPLE_NAMES))]
+    tissues = [f"{name}-01A" for name in names] + [f"{name}-11A" for name in names[:3]]
+    _matrix(["gene", *tissues])
+    _sheet(samples=names)
+    for _, output in (_init(capsys), _validate(capsys)):
+        assert "did you mean" not in output
+    assert (
+        "'TCGA-AA-1000' is the beginning of 'TCGA-AA-1000-01A', 'TCGA-AA-1000-11A' (of TCGA 01 is "
+        "the tumour, 11 normal tissue)" in output
+    )
+
+
+def test_undetermined_cells_of_a_pcr_are_named_by_init(capsys: TEXT) -> None:
+    rows = [[gene, *row] for gene, row in zip(GENE_NAMES, _logged(), strict=True)]
+    for row in rows[::4]:
+        row[1:13] = ["Undetermined"] * 12
+    _write("e.tsv", [["target", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _init(capsys)
+    assert code == 1
+    assert "if 'Undetermined' says that nothing was measured, write NA instead" in output
+
+
+def test_a_few_words_among_the_values_are_named_by_init(capsys: TEXT) -> None:
+    rows = [[gene, *row] for gene, row in zip(GENE_NAMES, _logged(), strict=True)]
+    rows[3][2] = "failed"
+    _write("e.tsv", [["gene", *SAMPLE_NAMES], *rows])
+    _sheet()
+    assert _init(capsys)[0] == 0
+    assert "1 cell of words, 'failed': write NA." in Path("new/config.yaml").read_text()
+
+
+def test_times_and_events_among_the_genes_are_the_proposed_label(capsys: TEXT) -> None:
+    rng = np.random.default_rng(1)
+    header = ["sample", *GENE_NAMES, "time", "status"]
+    rows = [
+        [f"P{k}", *values.round(4), round(rng.exponential(9), 4), k % 2]
+        for k, values in enumerate(rng.normal(size=(60, 40)))
+    ]
+    _write("e.tsv", [header, *rows])
+    assert main(["init", "new", "-e", "e.tsv"]) == 0
+    config = yaml.safe_load(Path("new/config.yaml").read_text())
+    assert config["label"] == {"time": "time", "event": "status"}
+    assert config["data"] == {"task": "survival"}
+    capsys.readouterr()
+    Path("c.yaml").write_text(yaml.safe_dump({**config, "expression": "e.tsv", "samples": "e.tsv"}))
+    assert main(["validate", "c.yaml"]) == 0
+    assert "60 samples (30 events), 40 genes" in capsys.readouterr().out
+
+
+def test_init_refuses_values_as_sample_names(capsys: TEXT) -> None:
+    values = np.random.default_rng(1).normal(size=(30, 40)).round(4)
+    _write("e.tsv", [GENE_NAMES, *values])
+    assert main(["init", "new", "-e", "e.tsv"]) == 1
+    assert "the first column ('G000') has values such as" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n_cases", [3, 4, 6])
+def test_init_proposes_folds_for_a_small_class(n_cases: int, capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet(["case"] * n_cases + ["control"] * (len(SAMPLE_NAMES) - n_cases))
+    assert _init(capsys)[0] == 0
+    text = Path("new/config.yaml").read_text()
+    assert f"The smallest class has {n_cases} samples: fewer folds than by default." in text
+    config = yaml.safe_load(text)
+    Path("c.yaml").write_text(yaml.safe_dump({**config, "expression": "e.tsv", "samples": "s.tsv"}))
+    assert main(["validate", "c.yaml"]) == 0

@@ -24,7 +24,7 @@ from genesig.data.cohorts.new_matrix import (
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.cohorts.translation import take_study_names
-from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.names import Config
 from genesig.data.files.patient_columns import names_patients
 from genesig.data.quality.twins import find_twins_across, find_twins_as_measured
@@ -223,7 +223,7 @@ def _compare_with_study(
             f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
             f"{listing(cohort.matrix.columns)}"
         )
-        message += versions_hint(study.genes, cohort.matrix.columns) or (
+        message += other_spelling_hint(study.genes, cohort.matrix.columns) or (
             "; name a table of their ids and the study's in annotation"
         )
         yield Problem(cohort.file, message)
@@ -262,8 +262,8 @@ def _absent_gene_warning(
     n_absent = len(study.genes) - len(shared_columns)
     if n_absent <= settings.missing * len(study.genes):
         return
-    hint = versions_hint(study.genes, cohort.matrix.columns)
-    code = "id_versions" if hint else ""
+    hint = other_spelling_hint(study.genes, cohort.matrix.columns)
+    code = "id_spelling" if hint else ""
     message = (
         f"{n_absent} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
     )

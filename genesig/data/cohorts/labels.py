@@ -13,8 +13,9 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import TextTable
 from genesig.data.study.label_checks import (
-    check_blank_times,
     check_event_coding,
+    check_times,
+    check_zero_times,
     find_unlabelled_samples,
     join_times,
     unknown_event_fault,
@@ -304,9 +305,10 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     event_word = request.settings.event
     if event_word is None:
         event_word = design.occurred or "1"
-    if blank_times := list(check_blank_times(table, request.file, time, event, event_word)):
-        request.problems.extend(blank_times)
+    if time_faults := list(check_times(table, request.file, time, event, event_word)):
+        request.problems.extend(time_faults)
         return None
+    request.problems.extend(check_zero_times(table, request.file, (time, event), event_word))
     request.problems.extend(
         check_event_coding(table, request.file, (time, event), event_word, "event")
     )

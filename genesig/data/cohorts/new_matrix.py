@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
-from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.layouts import name_advice
 from genesig.data.files.readers import FORMATS, read_matrix
 from genesig.data.steps.normalise import MOMENT_STEPS, Normaliser
@@ -94,7 +94,7 @@ def turn_samples_to_rows(matrix: Matrix, required_genes: Sequence[str], file: st
             f"none of the model's genes is here: the model has {listing(required_genes)}, the "
             f"matrix has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
         )
-        message += versions_hint(required_genes, [*matrix.rows, *matrix.columns]) or (
+        message += other_spelling_hint(required_genes, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
         raise input_error(file, message)

@@ -205,6 +205,17 @@ def words_of(name: str) -> list[str]:
 
 MIN_TIMES_SHARE = 0.9
 """Share of the cells of a column that are times or codes; the others may be slips."""
+UNITS = {
+    "days": re.compile("d|days?", re.IGNORECASE),
+    "weeks": re.compile("w|wks?|weeks?", re.IGNORECASE),
+    "months": re.compile("m|mo|mos|mths?|months?", re.IGNORECASE),
+    "years": re.compile("y|yrs?|years?", re.IGNORECASE),
+}
+"""Unit of time -> words for it."""
+# A time with its unit, or with the plus of R for a censored time: "300 days", "300+".
+MARKED_TIME = re.compile(
+    r"\s*(?P<number>\d+\.?\d*)\s*(?P<unit>[a-z]*)\.?(?P<plus>\+?)\s*", re.IGNORECASE
+)
 # Parts of words, lower case, of a cell that says that the event came.
 EVENT_WORD_PARTS = (
     "dead",
@@ -482,13 +493,47 @@ def _subject_words(name: str) -> frozenset[str]:
     return frozenset(words_of(without_units)) - TIME_WORDS - EVENT_WORDS
 
 
+def number_of_time(cell: str) -> str | None:
+    """Return the number of a time, 300 of "300", "300 days" or "300+"; None for any other text."""
+    if is_number(cell):
+        return cell.strip()
+    time = MARKED_TIME.fullmatch(cell)
+    has_known_unit = time is not None and (not time["unit"] or unit_of(time["unit"]) is not None)
+    return time["number"] if time is not None and has_known_unit else None
+
+
+def unit_of(word: str) -> str | None:
+    """Return the unit of time that a word means, "days" for "d"; None for any other word."""
+    words = (unit for unit, pattern in UNITS.items() if pattern.fullmatch(word.strip()))
+    return next(words, None)
+
+
+def units_of_times(table: pd.DataFrame, time: str) -> tuple[str, Counter[str]] | None:
+    """Return the column with the unit of each time, and the number of samples with each unit.
+
+    None if no column has units, or if it is of other times: the words of its name are then not in
+    the name of the column `time`.
+    """
+    words_of_time = set(words_of(time))
+    for name in dict.fromkeys(map(str, table.columns)):
+        words = set(words_of(name)) - TIME_WORDS - {"unit", "units"}
+        units = [unit_of(cell) for cell in answers_of(table, name)]
+        if name != time and words <= words_of_time and units and None not in units:
+            return name, Counter(filter(None, units))
+    return None
+
+
 def _is_time(name: str, cells: Sequence[str]) -> bool:
-    """Tell whether a column has times, by the words of its name and its values."""
+    """Tell whether a column has times, by the words of its name and its values.
+
+    Times with a unit or a plus sign count, so that the error can name them.
+    """
     words = set(words_of(name))
     if not words & (TIME_WORDS | ENDPOINT_WORDS) or words & OTHER_WORDS or is_covariate(name):
         return False
     answers = [cell for cell in cells if not is_unknown(cell)]
-    times = [cell for cell in answers if is_number(cell) and float(cell) >= 0]
+    numbers = filter(None, map(number_of_time, answers))
+    times = [number for number in numbers if float(number) >= 0]
     return (
         len(times) >= max(2 * MIN_CLASS_SAMPLES, MIN_TIMES_SHARE * len(answers))
         and len(set(times)) > MAX_CLASSES
@@ -510,6 +555,8 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
         or not words & (EVENT_WORDS | ENDPOINT_WORDS)
         or is_covariate(name)
     ):
+        return False
+    if len(counts) == 2 and all(map(_is_event_free, counts)):  # NED and AWD
         return False
     word = event_word(counts, name)
     n_events = [

@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,18 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.columns import (
     BATCH_NAME,
+    MIN_CLASS_SAMPLES,
     TimeAndEvent,
     answers_of,
     are_codes,
     background_rank,
     cells_of,
     class_columns,
+    is_clinical,
     number_columns,
+    number_of_time,
     time_event_pairs,
+    units_of_times,
     unknown_words,
     usual_covariates,
 )
@@ -39,11 +44,17 @@ from genesig.data.files.patient_columns import find_patient_column, varies_withi
 from genesig.data.files.readers import (
     assign_part,
     format_of,
+    load_schema,
     read_matrix,
     read_sample_table,
     read_samples,
 )
-from genesig.data.files.sample_names import check_ids, table_of_matrix, without_absent
+from genesig.data.files.sample_names import (
+    check_ids,
+    table_of_matrix,
+    values_as_names_fault,
+    without_absent,
+)
 from genesig.data.files.short_numbers import without_short_numbers
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
@@ -73,6 +84,7 @@ from genesig.words import (
     is_number,
     listing,
     names_control,
+    says_unknown,
     without_thousands,
 )
 
@@ -136,6 +148,8 @@ def first_look(
     either_way = file_format is not None and file_format.either_way
     in_rows = table is not None or (either_way and has_samples_in_rows(matrix))
     matrix = matrix if in_rows else matrix.transpose()
+    if in_rows and (fault := values_as_names_fault(matrix.rows, matrix.corner)):
+        raise input_error(path, fault)
     matrix, left_out = _without_non_genes(matrix, path, table)
     _check_numbers(matrix, path, MAX_WORD_SHARE)
     expression = _shortest_path(folder, path)
@@ -162,7 +176,7 @@ def first_look(
             settings=settings,
             reasons=reasons,
         )
-    table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
+    table = _without_genes(table, matrix)
     table, name_lines = _without_slashes(table)
     patient_column = _find_patient_column(table)
     label, data, label_lines = _propose_label(table, patient_column)
@@ -170,7 +184,12 @@ def first_look(
     if patient_column is not None:
         group_settings, group_line = _propose_group(table, label, data, patient_column)
         settings = merge_configs(settings, group_settings)
+        data = settings.get("data", data)
         label_lines = (*label_lines, group_line)
+    if isinstance(label, str) and "task" not in data:
+        fold_settings, fold_lines = _propose_folds(table, label, data)
+        settings = merge_configs(settings, fold_settings)
+        label_lines = (*label_lines, *fold_lines)
     if len(data.get("classes", ())) == 2 or "task" in data:
         label_lines = (*label_lines, *_covariate_lines(table, label))
     sample_path = expression if samples is None else _shortest_path(folder, samples)
@@ -235,7 +254,9 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
                 advice = f"{advice} and without signs of thousands"
         elif 2 * n_beyond_limit > len(words):
             advice = "write NA for a value beyond a limit of detection; a study can fill it in"
-        elif len(set(words)) == 1 and _is_in_most_samples(matrix):
+        elif all(map(says_unknown, words)) or (
+            len(set(words)) == 1 and _is_in_most_samples(matrix)
+        ):
             advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
         raise input_error(path, message + advice)
 
@@ -286,9 +307,18 @@ def _read_columns_about_samples(path: str, part: str | None, matrix: Matrix) -> 
     kind_of_column = kinds_by_name(list(map(str, table.columns)))
     columns = [k for k in range(table.shape[1]) if kind_of_column.get(k) is not TOTALS]
     table = table.iloc[:, columns]
-    table = table.loc[:, [name not in set(matrix.columns) for name in table.columns]]
+    table = _without_genes(table, matrix)
     names = [name for name, _ in class_columns(table) if not background_rank(table, name)]
     return table if names or time_event_pairs(table) else None
+
+
+def _without_genes(table: pd.DataFrame, matrix: Matrix) -> pd.DataFrame:
+    """Return the columns of a table that are no genes of a matrix, or are times and events."""
+    genes = set(matrix.columns)
+    clinical = table.loc[:, list(map(is_clinical, map(str, table.columns)))]
+    for pair in time_event_pairs(clinical):
+        genes -= {pair.time, pair.event}
+    return table.loc[:, [name not in genes for name in table.columns]]
 
 
 def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
@@ -350,7 +380,12 @@ def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[st
     missing_cells = np.isnan(X)
     if not missing_cells.any():
         return {}, ()
-    step = step_for_missing(X)
+    texts = [text.strip() for text in matrix.texts.values()]
+    formula_errors = [text for text in texts if text.startswith("#") and is_missing(text)]
+    words = [text for text in texts if not is_missing(text)]
+    # Errors of formulas do not tell that a value was small.
+    are_errors = len(formula_errors) >= missing_cells.sum()
+    step = "knn_impute" if are_errors else step_for_missing(X)
     is_low = step == "left_censored"
     cause = (
         "they are of low genes: too small to be measured"
@@ -363,8 +398,19 @@ def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[st
         f"{int(missing_cells.sum())} of {missing_cells.size} cells are missing{as_zeros} ({cause}; "
         f"the other step is {other_step})."
     )
+    lines = [reason]
+    if formula_errors:
+        errors_text = listing(dict.fromkeys(formula_errors))
+        lines.append(
+            f"{counted(len(formula_errors), 'cell')} with an error of a spreadsheet, {errors_text}:"
+            " correct the formulas if the values exist."
+        )
+    if words:
+        lines.append(
+            f"{counted(len(words), 'cell')} of words, {listing(dict.fromkeys(words))}: write NA."
+        )
     folds = [{"step": step}, {"step": "centre"}, {"step": "unit_variance"}]
-    return {"data": {"missing": True}, "normalise": {"folds": folds}}, (reason,)
+    return {"data": {"missing": True}, "normalise": {"folds": folds}}, tuple(lines)
 
 
 def _sample_template(matrix: Matrix) -> str:
@@ -410,6 +456,34 @@ def _propose_group(
     key = "pair" if are_pairs else "group"
     settings = {"data": {key: patient_column}, "splits": {"scheme": "stratified_group_kfold"}}
     return settings, f"{reason} several samples, which stay on one side of each split."
+
+
+def _propose_folds(
+    table: pd.DataFrame, label: str, data: Mapping[str, Any]
+) -> tuple[dict[str, Any], Lines]:
+    """Return the settings for fewer folds than by default if the smallest class needs them.
+
+    Of patients with several samples the patients count. data: the section ``data`` of the config.
+    """
+    if list(table.columns).count(label) != 1:
+        return {}, ()
+    unit_column = data.get("group") or data.get("pair")
+    cells = table[label].astype(str)
+    units = table.index.to_series() if unit_column is None else table[unit_column]
+    classes = data.get("classes") or set(cells_of(table, label))
+    n_units = min((units[cells == name].nunique() for name in classes), default=0)
+    if not MIN_CLASS_SAMPLES <= n_units < MIN_SAMPLES_PER_CLASS:
+        return {}, ()
+    defaults = load_schema()["properties"]["splits"]["properties"]
+    n_folds = min(n_units, defaults["folds"]["default"])
+    n_train = n_units - ceil(n_units / n_folds)
+    folds = {"folds": n_folds, "inner_folds": min(n_train, defaults["inner_folds"]["default"])}
+    settings = {name: n for name, n in folds.items() if n < defaults[name]["default"]}
+    if n_units // 2 < 2:  # a half of the samples needs two of each class
+        settings["subsamples"] = 0
+    unit = "sample" if unit_column is None else "patient"
+    reason = f"The smallest class has {counted(n_units, unit)}: fewer folds than by default."
+    return {"splits": settings}, (reason,)
 
 
 def _propose_label(
@@ -487,7 +561,14 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     event = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
-    return f"{text} event: survival, label: {flow_yaml(pair.label)}"
+    text += f" event: survival, label: {flow_yaml(pair.label)}"
+    marked_times = [cell for cell in answers_of(table, pair.time) if not is_number(cell)]
+    if marked_times and (number := number_of_time(marked_times[0])):
+        text += f"; '{marked_times[0]}' is no number: write {number}"
+    units = units_of_times(table, pair.time)
+    if units is not None and len(units[1]) > 1:
+        text += f"; column '{units[0]}' has several units: bring all times to one"
+    return text
 
 
 def _describe_classes(table: pd.DataFrame, name: str, counts: Counter[str]) -> str:

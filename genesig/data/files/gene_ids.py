@@ -100,16 +100,34 @@ def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, s
     }
 
 
-def versions_hint(needed: Sequence[str], present: Collection[str]) -> str:
-    """Return the end of a message about ids in another version; '' if there are none."""
+def other_spelling_hint(needed: Sequence[str], present: Collection[str]) -> str:
+    """Return the end of a message about ids in another version or case; '' if there are none."""
     versions = other_versions(needed, present)
     if not versions:
-        return ""
+        return _other_case_hint(needed, present)
     gene, other_version = next(iter(versions.items()))
     return (
         f"; {len(versions)} of them are here in another version, as '{other_version}' for "
         f"'{gene}': write the ids as the study has them, or all without the version"
     )
+
+
+def _other_case_hint(needed: Iterable[str], present: Collection[str]) -> str:
+    """Return the end of a message about ids that differ in upper and lower case; '' if none do."""
+    present_ids = set(present)
+    id_of_lower = {gene.lower(): gene for gene in sorted(present_ids)}
+    pairs = [
+        (gene, id_of_lower[gene.lower()])
+        for gene in needed
+        if gene not in present_ids and gene.lower() in id_of_lower
+    ]
+    if not pairs:
+        return ""
+    gene, other_gene = pairs[0]
+    message = f"; {len(pairs)} of them are here in another case, as '{other_gene}' for '{gene}'"
+    if all(gene == other_gene.upper() for gene, other_gene in pairs):
+        return f"{message}: write the symbols in upper case, if they are of the same species"
+    return f"{message}: write the ids alike"
 
 
 MONTH = (

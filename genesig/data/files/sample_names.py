@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from genesig.data.files.delimited import TextTable
 from genesig.data.files.layouts import changed_name_advice, r_name
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
-from genesig.words import counted, further_text, listing
+from genesig.words import counted, further_text, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +39,12 @@ FILE_ENDING = re.compile(
 )
 # Between a patient's name and the rest of the sample's name, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
+TCGA_TISSUE = re.compile(r"TCGA[-.]\w{2}[-.]\w{4}[-.](\d)\d", re.IGNORECASE)
+"""The start of a TCGA barcode; the digit is 0 for tumours, 1 for normal tissue."""
 MAX_ABSENT_SHARE = 1 / 3  # share of the samples of a table that may be absent from the matrix
 ON_ITS_SIDE = "samples_in_columns"  # code of the error that a sample table has samples in columns
+TWO_HEADERS = "two_headers"
+"""Code of the problems of a second row of headers; as an error no column has its right name."""
 MIN_SAMPLES_IN_HEADER = 3  # names of samples from which on a header may have them all
 MAX_SAMPLES = 20_000  # names of an axis that may be samples; a longer axis has genes
 
@@ -80,10 +84,54 @@ def with_matrix_names(
     sample_file: file of the sample table.
     column: ``data.sample_names``: the column that holds the names; None looks for it.
     problems: a note or a warning names the column that was chosen; an error says why none could be,
-        `ON_ITS_SIDE` if the header has the samples.
+        `ON_ITS_SIDE` if the header has the samples, `TWO_HEADERS` if it stands in the second row.
     """
     cells = _index_by_names(table.cells, axes, sample_file, column, problems)
-    return merge_sdrf_rows(table.with_cells(cells), sample_file, problems)
+    table = _without_second_header(table.with_cells(cells), axes, sample_file, problems)
+    return merge_sdrf_rows(table, sample_file, problems)
+
+
+def has_other_header(problems: Sequence[Problem]) -> bool:
+    """Tell whether an error says that the first line of a sample table is not its header."""
+    codes = {problem.code for problem in problems if problem.level == "error"}
+    return not codes.isdisjoint([ON_ITS_SIDE, TWO_HEADERS])
+
+
+def _without_second_header(
+    table: TextTable, axes: Axes, sample_file: str, problems: list[Problem]
+) -> TextTable:
+    """Return the table without a first row of units or descriptions, which a warning names.
+
+    It is an error if that row is the header, below a line of headings with blanks or repeats.
+    """
+    cells = table.cells
+    names = list(map(str, cells.index))
+    n_measured = max(len(set(names[1:]).intersection(axis)) for axis in axes)
+    if len(names) < 3 or 2 * n_measured < len(names) or any(names[0] in axis for axis in axes):
+        return table
+    first_row = [str(cell).strip() for cell in cells.iloc[0]]
+    words = [word for word in first_row if word]
+    if not words or any(is_number(word) or is_missing(word) for word in words):
+        return table
+    other_cells = [[str(cell).strip() for cell in column[1:]] for _, column in cells.items()]
+    is_repeated = any(word in column for word, column in zip(first_row, other_cells, strict=True))
+    # Columns of numbers or of few words, of which a word of the first row is none.
+    has_values = any(
+        word and (all(map(is_number, filter(None, column))) or 2 * len(set(column)) < len(column))
+        for word, column in zip(first_row, other_cells, strict=True)
+    )
+    if is_repeated or not has_values:
+        return table
+    line_location = f"{sample_file}, line {(table.lines or [2])[0]}"
+    headings = list(map(str, cells.columns))
+    header_words = listing(filter(None, [names[0], *words]))
+    if "" in headings or len(set(headings)) < len(headings):
+        message = f"is the header ({header_words}) below a line of headings; take the headings out"
+        problems.append(Problem(line_location, message, code=TWO_HEADERS))
+    else:
+        message = f"a second line of headers, so left out: {header_words}"
+        problems.append(Problem(line_location, message, "warning", code=TWO_HEADERS))
+    return table.select([row > 0 for row in range(len(names))])
 
 
 def _index_by_names(
@@ -178,8 +226,10 @@ def without_absent(
         return table, []
     message = (
         f"{len(absent)} of the {counted(len(names), 'sample')} not in {matrix_file}, so left out: "
-        f"{listing(absent)}{did_you_mean(absent[0], unlisted)}"
+        f"{listing(absent)}"
     )
+    if not _names_by_beginning(absent[:1], unlisted):  # of several specimens none is meant
+        message += did_you_mean(absent[0], unlisted)
     problems.append(Problem(sample_file, message, "warning", code="samples_not_measured"))
     return table.select([name in measured for name in names]), [
         {"kind": "sample", "name": name, "reason": f"not in {matrix_file}"}
@@ -237,6 +287,13 @@ def _count_present_names(cells: set[str], axes: Axes) -> tuple[int, bool]:
 def _exact_names(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return row -> cell of the cells that are names of the matrix."""
     return {row: cell for row, cell in enumerate(cells) if cell in axis}
+
+
+def _names_of_files(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return row -> the name of the matrix that the file in the cell is named after: S01.CEL.gz."""
+    file_names = (cell.rpartition("/")[2] for cell in cells)
+    names = enumerate(FILE_ENDING.sub("", file_name) for file_name in file_names)
+    return {row: name for row, name in names if name in axis}
 
 
 def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
@@ -321,10 +378,12 @@ def _beginnings_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[
     return {row: name for row, name in names.items() if not cells[row].isdigit()}
 
 
+FILE_OF_SAMPLE = "is the file of '{}' in the matrix"
 # Manner in which a cell may have a name of the matrix, as messages write it -> function that reads
 # it so; tried in this order. '' is the name itself.
 READING_BY_MANNER: dict[str, Reading] = {
     "": _exact_names,
+    FILE_OF_SAMPLE: _names_of_files,
     "holds the name '{}' of the matrix among other words": _names_among_words,
     "is '{}' in the matrix, as R writes names": _names_as_r_writes,
     "is the beginning of the name '{}' in the matrix": _names_with_beginnings,
@@ -416,8 +475,10 @@ def _index_by_match(
         message += _describe_ambiguous_cell(
             [cell for row, cell in enumerate(cells) if row not in name_column.names], axes
         )
+        is_certain = name_column.manner == FILE_OF_SAMPLE and len(name_column.names) == len(cells)
+        level: Literal["note", "warning"] = "note" if is_certain else "warning"
         problems.append(
-            Problem(place, message, "warning", "sample_names_similar", SAMPLE_NAMES_SETTING)
+            Problem(place, message, level, "sample_names_similar", SAMPLE_NAMES_SETTING)
         )
     elif column is None:
         first_column = f"column '{table.index.name}'" if table.index.name else "the first column"
@@ -436,8 +497,12 @@ def _describe_ambiguous_cell(cells: Sequence[str], axes: Axes) -> str:
     for axis in axes:
         for cell, names in _names_by_beginning(cells, axis).items():
             if len(names) > 1:
+                tissues = {match[1] for match in map(TCGA_TISSUE.match, names) if match}
+                codes = " (of TCGA 01 is the tumour, 11 normal tissue)" if len(tissues) > 1 else ""
                 names_text = listing(sorted(names))
-                return f"; '{cell}' is the beginning of {names_text}: write the sample's name"
+                return (
+                    f"; '{cell}' is the beginning of {names_text}{codes}: write the sample's name"
+                )
     return ""
 
 
@@ -533,12 +598,30 @@ def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> Tex
 FAULTY_IDS = "sample_ids"  # code of the problems of blank and repeated sample names
 
 
+def values_as_names_fault(names: Sequence[str], column: str) -> str:
+    """Return the message that sample names are measured values, by a sign and decimals; or ''.
+
+    column: header of the first column, of the names.
+    """
+    decimals = [name for name in names if "." in name and is_number(name)]
+    if 2 * len(decimals) <= len(names) or not any(float(name) < 0 for name in decimals):
+        return ""
+    return (
+        f"the first column ('{column}') has values such as {decimals[0]}, and no sample names; put "
+        "a column of names before it"
+    )
+
+
 def check_ids(table: TextTable, file: str, problems: list[Problem]) -> None:
-    """Append a problem for blank and for repeated sample names."""
+    """Append a problem for values as sample names, for blank and for repeated sample names."""
+    names = list(map(str, table.cells.index))
+    if message := values_as_names_fault(names, str(table.cells.index.name)):
+        problems.append(Problem(file, message, code=FAULTY_IDS))
+        return
     first_row: dict[str, int] = {}
     blank_rows = list[int]()
     repeated_rows = list[int]()
-    for row, name in enumerate(map(str, table.cells.index)):
+    for row, name in enumerate(names):
         if not name:
             blank_rows.append(row)
         elif name in first_row:

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.formats.arrays import suffix_of
-from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import choose_header
 from genesig.data.files.non_genes import Surroundings
@@ -22,7 +22,7 @@ from genesig.data.files.readers import (
     read_matrix,
     read_sample_table,
 )
-from genesig.data.files.sample_names import ON_ITS_SIDE, with_matrix_names, without_absent
+from genesig.data.files.sample_names import has_other_header, with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import add_covariates
 from genesig.data.study.gene_columns import (
@@ -162,7 +162,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
     if cells is not None and matrix is not None and _are_swapped(matrix, cells, label_columns[0]):
         swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
         return Inputs(None, None, None, [swapped])
-    if any(problem.code == ON_ITS_SIDE for problem in problems):
+    if has_other_header(problems):
         return Inputs(None, None, None, problems)
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
@@ -394,6 +394,7 @@ def _check_genes_without_row(
     elif genes_without_row:
         message = (
             f"{len(genes_without_row)} of the {counted(len(genes), 'gene')} not found here, so "
-            f"shown by id: {listing(genes_without_row)}{versions_hint(genes_without_row, symbols)}"
+            f"shown by id: {listing(genes_without_row)}"
         )
+        message += other_spelling_hint(genes_without_row, symbols)
         problems.append(Problem(annotation, message, "warning"))

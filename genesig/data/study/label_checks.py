@@ -18,6 +18,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import (
+    MARKED_TIME,
     YES_WORDS,
     TimeAndEvent,
     answers_of,
@@ -27,6 +28,8 @@ from genesig.data.files.columns import (
     find_lacking_times,
     rank_sum_of_times,
     time_event_pairs,
+    unit_of,
+    units_of_times,
 )
 from genesig.data.files.delimited import TextTable
 from genesig.data.files.gene_ids import converted_names
@@ -48,6 +51,7 @@ from genesig.words import (
     number_fault_kind,
     overlooked_differences,
     says_unknown,
+    word_counts_text,
     words_not_evaluable,
 )
 
@@ -305,14 +309,18 @@ def _first_time(cells: Sequence[str]) -> str:
     return next(filter(is_number, answers), answers[0] if answers else "")
 
 
-def check_blank_times(
+def check_times(
     table: pd.DataFrame, file: str, time: str, event: str, event_setting: str | None
 ) -> Iterator[Problem]:
-    """Yield an error if all samples of one outcome lack a time, and would be left out.
+    """Yield an error if times cannot be read as numbers of one unit for both outcomes.
 
-    `event_setting` is ``data.event``.
+    These are times with a plus sign or in several units, and an outcome of which all samples lack a
+    time, and would be left out. `event_setting` is ``data.event``.
     """
     if not {time, event} <= set(table.columns):
+        return
+    if faults := list(_check_marks_of_times(table, f"{file}, column '{time}'", time, event)):
+        yield from faults
         return
     n_samples_of_word = Counter(
         str(cell).strip() for cell in table[event] if not is_missing(str(cell))
@@ -335,6 +343,66 @@ def check_blank_times(
     else:
         message += f"add the times of their last follow-up as a COLUMN, and write {label}"
     yield Problem(f"{file}, column '{time}'", message, code="times_of_one_outcome", key="label")
+
+
+def _check_marks_of_times(
+    table: pd.DataFrame, location: str, time: str, event: str
+) -> Iterator[Problem]:
+    """Yield an error for times with a plus sign or a unit, or with their units in a column."""
+    marked_times = [
+        (match, str(cell).strip())
+        for cell in table[time]
+        if not is_number(str(cell)) and (match := MARKED_TIME.fullmatch(str(cell)))
+    ]
+    censored_times = [(match["number"], text) for match, text in marked_times if match["plus"]]
+    with_unit = [(match["number"], text) for match, text in marked_times if unit_of(match["unit"])]
+    if censored_times:  # as R prints them
+        number, text = censored_times[0]
+        message = (
+            f"{counted(len(censored_times), 'time')} with a plus sign, such as '{text}', censored; "
+            f"write {number} there, and the word for censored in column '{event}'"
+        )
+        yield Problem(location, message, code="times_with_plus")
+    elif with_unit:
+        number, text = with_unit[0]
+        message = (
+            f"{counted(len(with_unit), 'time')} with a unit, such as '{text}'; write {number} "
+            "there, and all times in one unit"
+        )
+        yield Problem(location, message, code="times_with_unit")
+    elif (units := units_of_times(table, time)) and len(units[1]) > 1:
+        column, n_samples_of_unit = units
+        message = (
+            f"times in several units: column '{column}' has {word_counts_text(n_samples_of_unit)}; "
+            "bring all times to one unit, and take that column out"
+        )
+        yield Problem(location, message, code="mixed_units")
+
+
+def check_zero_times(
+    table: pd.DataFrame, file: str, columns: tuple[str, str], event_setting: str | None
+) -> Iterator[Problem]:
+    """Yield a warning of times that are 0; the parameters are those of `check_event_coding`."""
+    time, event = columns
+    if not {time, event} <= set(table.columns):
+        return
+    events_at_zero = [
+        is_event(str(cell), event_setting or "1")
+        for text, cell in zip(map(str, table[time]), table[event], strict=True)
+        if is_number(text) and float(text) == 0 and not is_missing(str(cell))
+    ]
+    if events_at_zero:
+        n_events = sum(events_at_zero)
+        part = (
+            f"{n_events} with the event, which count as the first events"
+            if n_events
+            else "without the event, whose samples are at risk at no event"
+        )
+        message = (
+            f"{counted(len(events_at_zero), 'time')} of 0, {part}; leave a time blank if it is "
+            "unknown"
+        )
+        yield Problem(f"{file}, column '{time}'", message, "warning", code="zero_times")
 
 
 def check_event_coding(

@@ -16,11 +16,12 @@ from genesig.data.files.names import Config
 from genesig.data.study.label_checks import (
     MAX_STUDY_CLASSES,
     censoring_warnings,
-    check_blank_times,
     check_class_words,
     check_event_coding,
     check_left_out_classes,
     check_missing_codes,
+    check_times,
+    check_zero_times,
     class_advice,
     converted_class_warnings,
     dated_death_warnings,
@@ -317,22 +318,12 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
-    time_cells = [str(cell).strip() for cell in cells[request.label_column]]
-    censored_times = [cell for cell in time_cells if cell.endswith("+") and is_number(cell[:-1])]
-    if censored_times:  # as R prints them
-        message = (
-            f"{counted(len(censored_times), 'time')} with a plus sign, such as "
-            f"'{censored_times[0]}', censored; write {censored_times[0][:-1]} there, and the word "
-            f"for censored in column '{event}'"
-        )
-        problems.append(Problem(f"{request.file}, column '{request.label_column}'", message))
-        return LabelChoice(design_fields={"event": event})
-    blank_times = list(check_blank_times(cells, request.file, *columns, settings.event))
-    if blank_times:
-        problems += blank_times
+    if column_faults := list(check_times(cells, request.file, *columns, settings.event)):
+        problems += column_faults
         return LabelChoice(design_fields={"event": event})
     if not request.table.places:  # not for joined tables: `read_member` has checked each
         problems += check_event_coding(cells, request.file, columns, settings.event, "data.event")
+        problems += check_zero_times(cells, request.file, columns, settings.event)
     blank_samples = {str(name) for name, cell in cells[event].items() if is_missing(cell)}
     blank_samples &= {str(name) for name in request.labels.index}
     if blank_samples:
@@ -343,7 +334,7 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         )
         problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
     samples = [name for name in request.labels.index if name not in blank_samples]
-    time_faults = list(_check_times(request, samples))
+    time_faults = list(_check_times_of_samples(request, samples))
     occurred, event_faults = _choose_event(request, event, samples)
     problems += time_faults + event_faults
     design_fields: dict[str, Any] = {"event": event, "occurred": occurred, "ties": settings.ties}
@@ -359,7 +350,7 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
     )
 
 
-def _check_times(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
+def _check_times_of_samples(request: LabelRequest, samples: list[str]) -> Iterator[Problem]:
     """Yield a problem for times that are no numbers of at least 0, or do not vary.
 
     samples: names of the samples with a time and an event or censoring.

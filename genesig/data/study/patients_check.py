@@ -6,7 +6,6 @@ A unit is a value of a column that may name a patient. A `Sheet` is the checked 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from genesig.data.files.patient_columns import (
     chance_of_one_response,
     names_patients,
 )
+from genesig.data.files.sample_names import TCGA_TISSUE
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
@@ -42,23 +42,22 @@ def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
     yield from named_warnings or _warn_by_repeated_values(sheet, file)
 
 
-TCGA_TISSUE = re.compile(r"TCGA[-.]\w{2}[-.]\w{4}[-.](\d)\d", re.IGNORECASE)
-"""The start of a TCGA barcode; the digit is 0 for tumours, 1 for normal tissue."""
-
-
 def check_tissues(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn if samples with one response, or of a study without classes, are tumours and normals.
 
-    The barcodes of TCGA in the sample names tell the tissue.
+    The barcodes of TCGA in the sample names tell the tissue. A study that adjusts for a column
+    with other words for tumours than for normals needs no warning.
     """
-    barcodes = {str(name): TCGA_TISSUE.match(str(name)) for name in sheet.obs.index}
+    obs = sheet.obs
+    barcodes = {str(name): TCGA_TISSUE.match(str(name)) for name in obs.index}
     tissues = {name: barcode[1] for name, barcode in barcodes.items() if barcode is not None}
     normals = [name for name, tissue in tissues.items() if tissue == "1"]
-    labels = sheet.obs[sheet.design.label] if sheet.design.classes else None
-    labels_of_tissue: dict[str, set[str]] = {"0": set(), "1": set()}
-    for name, tissue in tissues.items():
-        labels_of_tissue.setdefault(tissue, set()).add("" if labels is None else str(labels[name]))
-    if labels_of_tissue["0"] & labels_of_tissue["1"]:
+    tumours = [name for name, tissue in tissues.items() if tissue == "0"]
+    covariates = sheet.design.covariates
+    columns = [covariate.column for covariate in covariates if covariate.levels is not None]
+    columns += [sheet.design.label] if sheet.design.classes else []
+    tells_tissues = any(set(obs[name][normals]).isdisjoint(obs[name][tumours]) for name in columns)
+    if normals and tumours and not tells_tissues:
         message = (
             f"{counted(len(normals), 'sample')} of normal tissue by the TCGA barcode, such as "
             f"'{normals[0]}', among tumours; delete their rows unless the study is about both"

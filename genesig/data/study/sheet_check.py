@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.readers import read_sample_table
-from genesig.data.files.sample_names import ON_ITS_SIDE, ROWS_MARK, check_ids, with_matrix_names
+from genesig.data.files.sample_names import (
+    ROWS_MARK,
+    check_ids,
+    has_other_header,
+    with_matrix_names,
+)
 from genesig.data.study.label_checks import (
     check_similar_names,
     event_column_hints,
@@ -135,7 +140,7 @@ def read_sheet(
     if matrix is not None:
         axes = (matrix.columns, matrix.rows)
         table = with_matrix_names(table, axes, file, sample_names, problems)
-    if any(problem.code == ON_ITS_SIDE for problem in problems):
+    if has_other_header(problems):
         return None
     table = drop_unstorable_columns(table, file, problems)
     check_ids(table, file, problems)

@@ -22,7 +22,7 @@ from genesig.data.cohorts.new_matrix import (
 )
 from genesig.data.cohorts.translation import take_study_names
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.steps.alignment import MIN_STUDY_SAMPLES
 from genesig.data.steps.missing_indicators import genes_by_indicator
@@ -267,7 +267,7 @@ def prepare(
     counts_as_low = in_matrix & takes_missing_as_low(model)
     measured = is_finite | counts_as_low
     needed_genes = [genes[k] for k in used_columns]
-    hint = versions_hint(needed_genes, matrix.columns)
+    hint = other_spelling_hint(needed_genes, matrix.columns)
     problems = _check_missing(
         measured[:, used_columns],
         needed_genes,
@@ -452,7 +452,7 @@ def _check_missing(
         )
     affected = counted(int((share > 0).sum()), "sample")
     message = f"{finding} ({affected} with missing genes); filled in by {imputation}{hint}"
-    return [Problem(matrix_file, message, "warning", code="id_versions" if hint else "")]
+    return [Problem(matrix_file, message, "warning", code="id_spelling" if hint else "")]
 
 
 def _check_sample_table(

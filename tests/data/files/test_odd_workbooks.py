@@ -159,3 +159,31 @@ def test_reference_of_merged_cells_gives_rows_and_columns(
     reference: str, corners: tuple[int, int, int, int] | None
 ) -> None:
     assert _parse_range(reference) == corners
+
+
+def test_errors_of_formulas_are_counted_and_filled_from_genes_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).normal(8, 1, (60, 24)) + np.arange(60)[:, None] / 10
+    book = openpyxl.Workbook()
+    book.active.append(["gene", *SHEET_SAMPLES])
+    for k, line in enumerate(values.round(3).tolist()):
+        book.active.append([f"G{k}", *line])
+    # The first genes are low, by chance.
+    book.active["C3"] = book.active["F5"] = "#N/A"
+    book.active["K7"] = "#DIV/0!"
+    book.save("e.xlsx")
+    rows = zip(["sample", *SHEET_SAMPLES], ["diagnosis", *SHEET_CLASSES], strict=True)
+    Path("s.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    assert main(["init", "new", "-e", "e.xlsx", "-s", "s.tsv"]) == 0
+    text = Path("new/config.yaml").read_text()
+    assert "3 cells with an error of a spreadsheet, '#N/A', '#DIV/0!'" in text
+    assert yaml.safe_load(text)["normalise"]["folds"][0] == {"step": "knn_impute"}
+    capsys.readouterr()
+    monkeypatch.chdir("new")
+    assert main(["validate", "config.yaml"]) == 0
+    assert (
+        "warning: ../e.xlsx, line 3, gene 'G1', sample 'S02': the value is '#N/A', an error of a "
+        "spreadsheet (2 further cells), read as missing" in capsys.readouterr().err
+    )

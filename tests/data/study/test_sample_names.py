@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from odd_tables import OddStudy, odd_study, table_text, write_matrix
 
+from genesig.cli import main
+
 __all__ = ["odd_study"]
 
 SAMPLE_NAMES = [f"S{k:02}" for k in range(1, 25)]
@@ -205,3 +207,61 @@ def test_external_cohort_and_studies_find_the_column_too(odd_study: OddStudy) ->
     several = {"studies": [first_study, files], "label": "diagnosis"}
     summary, problems = odd_study.validate_config(several)
     assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems
+
+
+SHEET_ROWS = _columns(SAMPLE_NAMES, CLASS_OF_SAMPLE, [str(30 + k) for k in range(24)])
+HEADER = ["sample", "diagnosis", "age"]
+DESCRIPTIONS = {
+    "units": ["", "", "(years)"],
+    "descriptions": ["Sample ID", "Clinical diagnosis", "Age at diagnosis"],
+    "types": ["STRING", "STRING", "NUMBER"],
+}
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_second_line_of_headers_is_left_out(odd_study: OddStudy, name: str) -> None:
+    odd_study.write(SAMPLE_NAMES, table_text([HEADER, DESCRIPTIONS[name], *SHEET_ROWS]))
+    assert odd_study.init()["data"]["classes"] == ["control", "case"]
+    summary, problems = odd_study.validate(data={"covariates": ["age"]})
+    assert "24 samples (12 control, 12 case; positive: case), adjusted for: age" in summary
+    assert problems.count("\n") == 1
+    assert "warning: s.tsv, line 2: a second line of headers, so left out: " in problems
+
+
+@pytest.mark.parametrize("headings", [["Patients", "Clinic", ""], ["Patients", "Clinic", "Clinic"]])
+def test_header_below_headings_is_named(
+    odd_study: OddStudy, headings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd_study.write(SAMPLE_NAMES, table_text([headings, HEADER, *SHEET_ROWS]))
+    error = (
+        "error: s.tsv, line 2: is the header ('sample', 'diagnosis', 'age') below a line of "
+        "headings; take the headings out\n"
+    )
+    assert odd_study.validate() == ("c.yaml: 1 error, 0 warnings\n", error)
+    assert main(["init", "new", "-e", "e.tsv", "-s", "s.tsv"]) == 1
+    assert capsys.readouterr().err == error
+
+
+def test_first_sample_that_was_not_measured_is_no_header(odd_study: OddStudy) -> None:
+    odd_study.write(SAMPLE_NAMES[1:], table_text([HEADER, *SHEET_ROWS]))
+    _, problems = odd_study.validate()
+    assert "1 of the 24 samples not in e.tsv, so left out: 'S01'" in problems
+    assert "header" not in problems
+
+
+def test_files_named_after_all_samples_are_only_noted(odd_study: OddStudy) -> None:
+    files = [f"{name}.CEL.gz" for name in SAMPLE_NAMES]
+    odd_study.write(SAMPLE_NAMES, _sheet(["file", "diagnosis"], files, CLASS_OF_SAMPLE))
+    _, problems = odd_study.validate()
+    assert problems.startswith("note: s.tsv, column 'file': read as sample names")
+    assert "the cell 'S01.CEL.gz' is the file of 'S01' in the matrix" in problems
+
+
+def test_values_as_sample_names_are_refused(odd_study: OddStudy) -> None:
+    values = [f"{k - 11.5:.2f}" for k in range(24)]
+    odd_study.write(values, _sheet(["G000", "diagnosis"], values, CLASS_OF_SAMPLE))
+    _, problems = odd_study.validate()
+    assert (
+        "error: s.tsv: the first column ('G000') has values such as -11.50, and no sample names; "
+        "put a column of names before it" in problems
+    )

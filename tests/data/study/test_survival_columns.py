@@ -238,3 +238,104 @@ def test_normal_tissue_as_class_is_not_warned_of(odd_study: OddStudy) -> None:
     odd_study.write(names, table_text([["sample", "tissue"], *rows]))
     _, problems = odd_study.validate("tissue")
     assert "TCGA" not in problems
+
+
+def test_adjusted_tissue_is_not_warned_of(odd_study: OddStudy) -> None:
+    names = _tissue_names(20)
+    tissues = ["normal" if name.endswith("11") else "tumour" for name in names]
+    rows = [list(row) for row in zip(names, DAYS, _coded("1", "0"), tissues, strict=True)]
+    odd_study.write(names, table_text([["sample", "days", "event", "tissue"], *rows]))
+    label = {"time": "days", "event": "event"}
+    for covariates, is_warned in ((["tissue"], False), ([], True)):
+        data = {**SURVIVAL, "covariates": covariates}
+        _, problems = odd_study.validate(label, data=data)
+        assert ("normal tissue by the TCGA barcode" in problems) == is_warned
+
+
+UNITS = ["years" if k % 4 == 3 else "days" for k in range(N_SAMPLES)]
+MARKED_TIMES = {
+    "a unit in each cell": (
+        [f"{day} days" for day in DAYS],
+        [],
+        f"{N_SAMPLES} times with a unit, such as '{DAYS[0]} days'; write {DAYS[0]} there, and all "
+        "times in one unit",
+        f"'{DAYS[0]} days' is no number: write {DAYS[0]}",
+    ),
+    "a plus for censored": (
+        [day if came else f"{day}+" for day, came in zip(DAYS, HAS_EVENT, strict=True)],
+        [],
+        "times with a plus sign",
+        "is no number: write",
+    ),
+    "two units in a column": (
+        DAYS,
+        UNITS,
+        "times in several units: column 'os_unit' has 'days' (30), 'years' (10); bring all times",
+        "column 'os_unit' has several units: bring all times to one",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MARKED_TIMES)
+def test_times_with_units_are_refused_and_named_by_init(odd_study: OddStudy, name: str) -> None:
+    times, units, error, line = MARKED_TIMES[name]
+    columns = [times, _coded("1", "0"), *([units] if units else [])]
+    header = ["os_time", "os_status", "os_unit"][: len(columns)]
+    odd_study.write(SAMPLE_NAMES, _sheet(header, *columns))
+    label = {"time": "os_time", "event": "os_status"}
+    assert odd_study.init()["label"] == label
+    assert line in Path("new/config.yaml").read_text()
+    summary, problems = odd_study.validate(label, data=SURVIVAL)
+    assert summary == "c.yaml: 1 error, 0 warnings\n"
+    assert f"error: s.tsv, column 'os_time': {error}" in problems or error in problems
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"), [("os_unit", ["days"] * N_SAMPLES), ("age_unit", UNITS)]
+)
+def test_one_unit_or_that_of_ages_is_not_warned_of(
+    odd_study: OddStudy, column: str, cells: list[str]
+) -> None:
+    header = ["os_time", "os_status", column]
+    odd_study.write(SAMPLE_NAMES, _sheet(header, DAYS, _coded("1", "0"), cells))
+    label = {"time": "os_time", "event": "os_status"}
+    summary, problems = odd_study.validate(label, data=SURVIVAL)
+    assert N_EVENTS in summary
+    assert not problems
+
+
+def test_units_are_named_in_external_cohorts_and_studies(odd_study: OddStudy) -> None:
+    table = _sheet(["os_time", "os_status", "os_unit"], DAYS, _coded("1", "0"), UNITS)
+    odd_study.write(SAMPLE_NAMES, _sheet(["os_time", "os_status"], DAYS, _coded("1", "0")))
+    Path("units.tsv").write_text(table)
+    label = {"time": "os_time", "event": "os_status"}
+    cohort = {"name": "oslo", "expression": "e.tsv", "samples": "units.tsv"}
+    _, problems = odd_study.validate(label, data=SURVIVAL, external=[cohort])
+    assert "error: units.tsv, column 'os_time': times in several units" in problems
+    items = [{**cohort, "name": "a", "samples": "s.tsv"}, cohort]
+    config = {"studies": items, "label": label, "data": SURVIVAL}
+    _, problems = odd_study.validate_config(config)
+    assert "error: units.tsv, column 'os_time': times in several units" in problems
+
+
+ZERO_TIMES = {
+    "with events": (HAS_EVENT, "2 times of 0, 2 with the event, which count as the first events"),
+    "censored": (~HAS_EVENT, "2 times of 0, without the event, whose samples are at risk at no"),
+}
+
+
+@pytest.mark.parametrize("name", ZERO_TIMES)
+def test_times_of_zero_are_counted(odd_study: OddStudy, name: str) -> None:
+    is_chosen, warning = ZERO_TIMES[name]
+    rows = np.flatnonzero(is_chosen)[:2]
+    times = ["0" if k in rows else day for k, day in enumerate(DAYS)]
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "event"], times, _coded("1", "0")))
+    summary, problems = odd_study.validate({"time": "days", "event": "event"}, data=SURVIVAL)
+    assert f"warning: s.tsv, column 'days': {warning}" in problems
+    assert "leave a time blank if it is unknown" in problems
+    assert N_EVENTS in summary
+
+
+def test_two_words_without_an_event_are_no_outcome(odd_study: OddStudy) -> None:
+    odd_study.write(SAMPLE_NAMES, _sheet(["days", "status"], DAYS, _coded("AWD", "NED")))
+    assert odd_study.init()["data"].get("task") != "survival"

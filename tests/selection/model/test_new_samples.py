@@ -281,6 +281,14 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
         ["none of the model's genes is here", "'ENSG0'", "another kind of gene id?"],
     ),
+    "symbols in another case": (
+        "log2",
+        lambda X: _table(X, NAMES, list(map(str.upper, GENES))),
+        [
+            "none of the model's genes is here",
+            "of them are here in another case, as 'G0' for 'g0': write the ids alike",
+        ],
+    ),
     "a decimal comma": (
         "quantile",
         lambda X: _table(X, NAMES, GENES).replace(repr(float(X[0, 2])), "1,5"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import TextTable
-from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import choose_header
 from genesig.data.files.names import POOLED_STUDIES, Config
@@ -27,8 +27,9 @@ from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.gene_columns import read_name_column
 from genesig.data.study.gene_sets import SYMBOL_SEPARATOR
 from genesig.data.study.label_checks import (
-    check_blank_times,
     check_event_coding,
+    check_times,
+    check_zero_times,
     find_unlabelled_samples,
     join_times,
 )
@@ -120,7 +121,7 @@ def common_genes(members: Sequence[Member], problems: list[Problem]) -> list[str
         )
         message = (
             f"no gene is in all of them: {genes_text}; name the table that gives each its symbol "
-            f"in 'annotation'{versions_hint(members[0].genes, members[1].genes)}"
+            f"in 'annotation'{other_spelling_hint(members[0].genes, members[1].genes)}"
         )
         problems.append(Problem(POOLED_STUDIES, message))
         return []
@@ -139,13 +140,13 @@ def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
     """Yield a warning for studies whose gene ids have other versions than the first study's."""
     first_member = members[0]
     for member in members[1:]:
-        if hint := versions_hint(first_member.genes, member.genes):
+        if hint := other_spelling_hint(first_member.genes, member.genes):
             n_absent = len(set(first_member.genes) - set(member.genes))
             message = (
                 f"{n_absent} of the {counted(len(first_member.genes), 'gene')} of "
                 f"'{first_member.name}' are not in '{member.name}'{hint}"
             )
-            yield Problem(member.matrix_file, message, "warning", code="id_versions")
+            yield Problem(member.matrix_file, message, "warning", code="id_spelling")
 
 
 def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
@@ -305,16 +306,13 @@ def _translate_response(
         return None
     if len(item_columns) > 1:
         event_word = item["event"] or settings.outcome.event
-        faults = list(
-            check_blank_times(table, table_file, item_columns[0], item_columns[1], event_word)
-        )
-        if faults:
+        columns = (item_columns[0], item_columns[1])
+        if faults := list(check_times(table, table_file, *columns, event_word)):
             problems += faults
             return None
         key = f"studies, {item['name']}, event"
-        problems += check_event_coding(
-            table, table_file, (item_columns[0], item_columns[1]), event_word, key
-        )
+        problems += check_event_coding(table, table_file, columns, event_word, key)
+        problems += check_zero_times(table, table_file, columns, event_word)
     find_unlabelled_samples(
         file_table.with_cells(table),
         table_file,
