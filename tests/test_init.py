@@ -127,14 +127,19 @@ TABLE = [
 TRANSPOSED = [["sample", *NUMBERS.genes], *list(zip(*TABLE, strict=True))[1:]]
 LOG2 = {"samples": [{"step": "log2"}]}
 CPM = {"samples": [{"step": "log_cpm"}]}
+FEW_FOLDS = {"folds": 4, "inner_folds": 3}  # four samples of each class
 OPTION_FILES: dict[str, tuple[str | bytes, str, dict[str, Any]]] = {
     # file: what it holds, the label that is proposed, sections that are set
     "GSE1_series_matrix.txt": (
         series_matrix(RAW),
         "disease state",
-        {"normalise": LOG2, "data": {"classes": ["normal", "tumor"]}},
+        {"normalise": LOG2, "data": {"classes": ["normal", "tumor"]}, "splits": FEW_FOLDS},
     ),
-    "e.h5ad": (h5ad(NUMBERS), "class", {"data": {"classes": ["normal", "tumor"]}}),
+    "e.h5ad": (
+        h5ad(NUMBERS),
+        "class",
+        {"data": {"classes": ["normal", "tumor"]}, "splits": FEW_FOLDS},
+    ),
     "e.gct": (gct12(NUMBERS), "diagnosis", {}),
     "e.tsv": (tabbed(TABLE), "diagnosis", {"normalise": LOG2}),
     "t.tsv": (tabbed(TRANSPOSED), "diagnosis", {"normalise": LOG2}),
@@ -164,8 +169,9 @@ def test_a_matrix_fills_the_folder_in(
     assert (study / "samples.tsv").exists() is not itself
     monkeypatch.chdir(study)
     capsys.readouterr()
-    small = "splits: {folds: 2, inner_folds: 2, repeats: 1, subsamples: 0}\n"
-    Path("config.yaml").write_text(text + small)
+    if "splits" not in sections:
+        small = "splits: {folds: 2, inner_folds: 2, repeats: 1, subsamples: 0}\n"
+        Path("config.yaml").write_text(text + small)
     if itself:
         assert main(["validate", "config.yaml"]) == 0
         return
