@@ -26,7 +26,7 @@ from genesig.report.page.tables import TableRow
 from genesig.report.page.words import percent, short_symbol, shorten, two_digits
 
 MAX_NAMED_SAMPLES = 6  # misclassified samples of a row up to which each has its name
-LOW_ROW_INCHES = 0.65  # height of a row beside that of an external cohort
+LOW_ROW_INCHES = 0.52  # height of a row beside that of an external cohort
 MAX_LARGE_DOTS = 60  # samples of a row up to which its dots are large
 
 

@@ -51,6 +51,9 @@ class ForestRow(NamedTuple):
     bold: bool = False
 
 
+MAX_SMALL_HEIGHT = 2.4  # inches of a small forest plot, unless its labels need more
+
+
 def forest(
     rows: Sequence[ForestRow],
     label: str,
@@ -66,7 +69,10 @@ def forest(
     with permuted labels, if they are at least `MIN_BAND_PERMUTATIONS`. A `small` figure has half
     the width of the page.
     """
-    figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, 1.0 + 0.3 * len(rows))
+    height = 1.0 + 0.3 * len(rows)
+    if small:
+        height = max(min(height, MAX_SMALL_HEIGHT), 0.62 + 0.152 * len(rows))
+    figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, height)
     if len(null_values) >= MIN_BAND_PERMUTATIONS:
         _draw_permuted_band(ax, null_values)
     for y, row in enumerate(rows):
@@ -247,7 +253,7 @@ def observed_predicted(
 
     `labels` are those of x and y; `text` stands in the corner; `kind` is that of `name_points`.
     """
-    figure, ax = new_figure(HALF_WIDTH, 4.0)
+    figure, ax = new_figure(HALF_WIDTH, 2.9)
     ends = [min(*x, *y), max(*x, *y)]
     ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
     ax.scatter(x, y, s=28, color=GENESIG_COLOUR, edgecolor=PAPER, lw=0.5, zorder=3)
@@ -278,11 +284,11 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
     """Draw a confusion matrix (row = true class): counts, and shares of the true class."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    figure, ax = new_figure(HALF_WIDTH, 3.3)
+    figure, ax = new_figure(HALF_WIDTH, 2.9)
     counts = np.array(matrix, dtype=float)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
-    ax.imshow(share, cmap=shade, vmin=0, vmax=1)
+    ax.imshow(share, cmap=shade, vmin=0, vmax=1, aspect="auto")
     class_numbers = range(len(classes))
     for row in class_numbers:
         for column in class_numbers:
@@ -363,7 +369,7 @@ def kaplan_meier(curves: Sequence[GroupCurve], time_name: str, horizon: float) -
     """Draw Kaplan-Meier curves of the risk groups, with numbers at risk; a line at the horizon."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = new_figure(HALF_WIDTH, 2.9, 2, 1, sharex=True, height_ratios=[4, 0.7])
+    figure, axes = new_figure(HALF_WIDTH, 2.75, 2, 1, sharex=True, height_ratios=[4, 0.7])
     ax, risk_axes = axes[:, 0]
     for curve in curves:
         _draw_survival_curve(ax, curve)
