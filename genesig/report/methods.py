@@ -82,7 +82,7 @@ def _bibtex_author(author: str) -> str:
     return f"{family}, {initials}" if family else initials
 
 
-MAX_AUTHORS = 3  # names of a reference on the page; references.bib has all
+MAX_AUTHORS = 3  # of a reference up to which the page names all, as references.bib does
 
 
 # functions that write the sentences of each paragraph of Methods
@@ -148,7 +148,7 @@ def without_title(reference: str) -> str:
     if match is None or match["doi"] is None:
         return reference
     authors = match["authors"].split(", ")
-    names = ", ".join(authors[:MAX_AUTHORS]) + " et al." * (len(authors) > MAX_AUTHORS)
+    names = ", ".join(authors) if len(authors) <= MAX_AUTHORS else f"{authors[0]} et al."
     venue = match["title_and_venue"].rpartition(". ")[2].rstrip(".")
     return f"{names} ({match['year']}). {venue}. https://doi.org/{match['doi']}"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from report_kinds import KINDS, cohorts, of_a_kind, with_own
 from report_records import (
     LIST_SIZES,
     SHARED,
@@ -14,7 +15,6 @@ from report_records import (
     collected,
     held_arguments,
     kind_arguments,
-    make_about,
 )
 
 from genesig.report.answer import figures
@@ -27,23 +27,10 @@ from genesig.report.page.tables import table_rows
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
 from genesig.report.page.words import decimal
 from genesig.report.sections import summary
-from genesig.report.studies import EFFECT_PREFIX
 from genesig.report.survival import survival_tiles
 
 NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade
 pytestmark = pytest.mark.usefixtures("undrawn")
-
-
-def with_own(inputs, external=(), **change):
-    """Collect a study whose chosen lists have these numbers in controls.tsv."""
-    controls = inputs["tables"]["controls"]
-    is_genesig = (controls["model"] == "genesig") & controls["mu"].isna()
-    changed = {key: controls[key].where(~is_genesig, value) for key, value in change.items()}
-    # No other method is better, or known to predict: the linear models decide alone.
-    controls = controls.assign(**changed, difference_high=np.nan)
-    controls["high"] = controls["high"].where(is_genesig)
-    inputs["tables"]["controls"] = controls
-    return collect(StudyResults(**inputs, external=external))
 
 
 @pytest.mark.one_in(2)
@@ -85,18 +72,6 @@ def test_genes_that_are_named_are_weak_evidence_where_models_do_not_predict():
     text = headline(data)
     assert text.startswith("It is unclear whether gene expression distinguishes tumour from normal")
     assert "3 genes pass an FDR of 10%, but models do not predict better than chance" in text
-
-
-def cohorts(inputs, *better, seen_before=0):
-    """Return data sets of other studies, with an AUC or R² above chance or of no size."""
-    abouts = []
-    for number, good in enumerate(better):
-        about = make_about(inputs["dataset"], f"c{number}", seen_before=seen_before)
-        for row in about["scores"]:
-            if row["measure"] in ("auc", "r2"):
-                row |= {"value": 0.9, "low": 0.8 if good else -0.1}
-        abouts.append(about)
-    return abouts
 
 
 @pytest.mark.one_in(2)
@@ -497,11 +472,11 @@ def test_survival_shows_both_risk_groups_at_the_horizon():
     assert f"horizon ({horizon})" in first_screen.items[0].caption
 
 
-def test_survival_explains_concordance_on_the_first_screen():
-    text = write_paragraphs(collect(StudyResults(**kind_arguments("survival", proved=True))))[
-        0
-    ].text
-    assert "C is the share of patient pairs in the predicted order." in text
+@pytest.mark.parametrize(("error", "share"), [(0.22, "22%"), (0.5, "50%")])
+def test_survival_counts_pairs_that_are_not_in_the_predicted_order(error, share):
+    data = with_own(kind_arguments("survival", proved=True), error=error)
+    text = write_paragraphs(data)[0].text
+    assert f"C is the share of comparable pairs in the predicted order; {share} were not." in text
 
 
 def test_name_of_a_misclassified_sample_lies_beside_the_threshold():
@@ -568,52 +543,13 @@ def test_link_to_the_genes_counts_every_gene_of_the_table(n_runners_up):
     assert summary(data, Limits(12, 15)).genes == f"All {n_genes} genes"
 
 
+SLOW_KINDS = ("several_classes", "regression", "survival")
 MAX_WORDS = 400  # of the first screen, without the letters in figures
 LONG_WARNINGS = [
     "These genes are strongly correlated; treat their groups as one: g1 and g2 (r = 0.91).",
     "Quality of the samples: the largest source of variation (PC1, 11% of variance) follows age"
-    " (93%) more than outcome (56%): check that age and sample handling are not confounded.",
+    " (93%) more than outcome (56%). Check that age and sample handling are not confounded.",
 ]
-
-
-def several_studies():
-    """Return a study of four left-out studies with evidence."""
-    data = with_own(arguments(Study(permutations=19)), p_value=0.05, high=0.4)
-    names = ("Brno", "Graz", "Lyon", "Turin")
-    values = {"samples": 23, "value": 0.86, "low": 0.69, "high": 0.95, "error": 0.2}
-    columns = {"probes": 120, "genes": 120, "measured": 120, "lost": 0, "same_sign": 1.0}
-    data["design"]["scheme"] = "leave_one_study_out"
-    data["studies"] = {
-        "measure": "AUC",
-        "whole": True,
-        "studies": [{**values, **columns, "name": name, "differs": False} for name in names],
-        "mean": [0.86, 0.69, 0.95],
-        "next_study": [0.69, 0.95],
-        "i2": 0.0,
-        "meta_columns": ["gene", "symbol", "effect", "low", "high"]
-        + [f"{EFFECT_PREFIX}{name}" for name in names],
-        "genes": [["g1", "", 1.0, 0.5, 1.5, 1.0, 0.9, 1.1, 1.0]],
-        "significant": 3,
-        "tested": 120,
-        "alignments": {},
-    }
-    return data
-
-
-def of_a_kind(kind):
-    """Return the collected data of a kind of study: with evidence, except that of noise."""
-    better = {"p_value": 0.05, "high": 0.4}
-    if kind == "noise":
-        return with_own(arguments(Study(permutations=19, named=0)), p_value=0.6, high=0.6)
-    if kind in ("several_classes", "regression", "survival"):
-        return with_own(kind_arguments(kind, proved=True), **better)
-    if kind == "several studies":
-        return several_studies()
-    if kind == "covariates":
-        inputs = held_arguments(Study(permutations=19, nonlinear=False), "adds")
-        return with_own(inputs, **better)
-    inputs = arguments(Study(permutations=19, sets=kind == "gene sets"))
-    return with_own(inputs, cohorts(inputs, True) if kind == "external cohort" else (), **better)
 
 
 def words_of_first_screen(data):
@@ -635,17 +571,7 @@ def words_of_first_screen(data):
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        "two classes",
-        "noise",
-        "external cohort",
-        "several studies",
-        "covariates",
-        "gene sets",
-        pytest.param("several_classes", marks=pytest.mark.slow),
-        pytest.param("regression", marks=pytest.mark.slow),
-        pytest.param("survival", marks=pytest.mark.slow),
-    ],
+    [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW_KINDS else []) for kind in KINDS],
 )
 def test_first_screen_of_each_kind_has_at_most_400_words(kind):
     data = of_a_kind(kind)

@@ -91,7 +91,7 @@ def test_a_minimal_report_does_not_speak_of_a_stable_choice():
     inputs = arguments(Study(minimal=True))
     inputs["config"]["linear"]["one_standard_error"] = True
     text = " ".join(methods(collect(StudyResults(**inputs))))
-    assert "It chose the largest τ within one standard error of the smallest error" in text
+    assert "Stage I chose the largest τ within one standard error of the smallest error" in text
 
 
 @pytest.mark.parametrize(

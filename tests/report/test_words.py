@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from places import ROOT
+from report_kinds import KINDS, of_a_kind
 from report_records import Study, arguments, collected
 
 import genesig
@@ -39,6 +41,7 @@ from genesig.report.page.words import (
 )
 from genesig.report.prediction.methods import CRITERION_WORDS, SCHEME_WORDS, SOLVER_WORDS
 from genesig.report.prediction.section import controls_section, permutation_section, samples_section
+from genesig.report.render import render
 from genesig.report.sections import SECTIONS, first_figures, summary
 
 
@@ -127,7 +130,7 @@ def test_the_methods_follow_the_config():
         "[16, 65536]",
         "0.5 share",
         "rule max_iqr",
-        "of the smallest error, it chose the list on which the inner folds agreed most",
+        "of the smallest error. Of these, the list was chosen on which the inner folds agreed most",
         "at most 100 genes",
         "cut halfway between the mean out-of-fold scores",
         "5-fold",
@@ -280,10 +283,10 @@ def test_one_repeat_is_written_in_the_singular(regression):
 @pytest.mark.parametrize(
     ("has_two_models", "size", "words"),
     [
-        (1, 1, "including the one signature gene"),
-        (0, 1, "including none of 1 signature gene"),
-        (1, 5, "including 1 of 5 signature genes"),
-        (5, 5, "including all 5 signature genes"),
+        (1, 1, "They include the one signature gene."),
+        (0, 1, "They include none of 1 signature gene"),
+        (1, 5, "They include 1 of 5 signature genes"),
+        (5, 5, "They include all 5 signature genes"),
     ],
 )
 def test_one_gene_is_written_in_the_singular(has_two_models, size, words):
@@ -479,3 +482,47 @@ def test_no_method_is_called_a_predictor():
         if "predictor" in line.lower()
     ]
     assert lines == []
+
+
+MAX_SENTENCE_WORDS = 25
+PROSE = re.compile(r"<(p|li|figcaption)\b[^>]*>(.*?)</\1>", re.DOTALL)
+CITATION = re.compile(r"\([^()]*\b(?:19|20)\d\d[^()]*\)")
+SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\bal\.)\s+")
+EXCEPTIONS = (
+    "Stability selection identified ",  # names up to twelve genes
+    "https://doi.org/",  # references
+)
+
+
+def long_sentences(page):
+    """Return the sentences of a page with more than `MAX_SENTENCE_WORDS`, citations left out.
+
+    A word has a letter or a digit.
+    """
+    texts = [html.unescape(re.sub(r"<[^>]+>", " ", match[2])) for match in PROSE.finditer(page)]
+    sentences = [
+        sentence
+        for text in texts
+        for sentence in SENTENCE_END.split(CITATION.sub("", " ".join(text.split())))
+        if not any(exception in sentence for exception in EXCEPTIONS)
+    ]
+    return [
+        sentence
+        for sentence in sentences
+        if sum(any(letter.isalnum() for letter in word) for word in sentence.split())
+        > MAX_SENTENCE_WORDS
+    ]
+
+
+def test_long_sentence_is_found_and_citation_is_not_counted():
+    long = " ".join(["word"] * 26)
+    page = f"<p>{long}. Short.</p><p>{' '.join(['word'] * 25)} (Varma and Simon 2006).</p>"
+    assert long_sentences(page) == [f"{long}."]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_sentence_of_the_page_has_more_than_25_words(kind, tmp_path):
+    page = tmp_path / "report.html"
+    render(of_a_kind(kind), page, tmp_path / "figures", title="A study", top_genes=12, table_rows=5)
+    assert long_sentences(page.read_text(encoding="utf-8")) == []

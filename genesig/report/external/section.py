@@ -15,15 +15,12 @@ from genesig.report.page.tables import CI_FROM, CI_TO, Column, Table, filled_tab
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import Write, clean, decimal, enumerated, percent, rate, with_limits
 
-# columns of genes.tsv of a cohort
+# columns of genes.tsv of a cohort on the page; the means are only in the file
 GENE_COLUMNS = {
     "symbol": Column("Symbol", "text"),
     "gene": Column("Gene id", "name"),
     "weight": Column("Weight", "signed", "Weight in the final model"),
-    "training_mean": Column("Training mean", "number", "In this study"),
-    "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
-    "mean": Column("Cohort mean", "number", "In the other study"),
-    "shift": Column("Shift", "signed", "Difference of the means in training SD"),
+    "shift": Column("Shift", "signed", "Mean less the mean of this study, in SD of this study"),
     "shift_before": Column("Before ComBat", "signed", "The shift as measured"),
     "score_shift": Column("Effect on score", "signed", "Weight times difference of the means"),
     "imputed": Column("Samples imputed", "integer", "Samples that lack the gene"),
@@ -53,11 +50,9 @@ def gene_columns(classes: Sequence[str] | None) -> dict[str, Column]:
     """Return the columns of the gene table; with classes the help says that they count alike."""
     if not classes:
         return GENE_COLUMNS
-    weighting = f", {'both' if len(classes) == 2 else 'all'} classes counting alike"
-    means = {key: GENE_COLUMNS[key] for key in ("training_mean", "mean")}
-    return GENE_COLUMNS | {
-        key: replace(column, help=column.help + weighting) for key, column in means.items()
-    }
+    shift = GENE_COLUMNS["shift"]
+    weighting = f"; {'both' if len(classes) == 2 else 'all'} classes count alike"
+    return GENE_COLUMNS | {"shift": replace(shift, help=shift.help + weighting)}
 
 
 def sample_columns(cohort: CohortRecord, classes: Sequence[str] | None) -> dict[str, Column]:
@@ -120,7 +115,7 @@ def external_section(data: External, limits: Limits) -> Section | None:
     if not words:
         return None
     items: list[Item] = [figures.cohort_forest(data)] if len(cohorts) > 1 else []
-    # The facts of a single cohort have all values of the table.
+    # The words and facts of a single cohort have all values of the table.
     items += [_overview_table(data)] if len(cohorts) > 1 else []
     items += [
         Group(
@@ -208,8 +203,7 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     """Yield facts, figures and tables of one cohort."""
     stem = f"external_{cohort['name']}"
     classes = data["study"]["classes"]
-    is_single = len(data["external"]) == 1
-    facts = list(_cohort_facts(cohort, is_single))
+    facts = list(_cohort_facts(cohort, _listed_measures(data, cohort)))
     yield Facts(stem.replace("_", "-"), clean(cohort["name"]), facts)
     if "curves" in cohort:
         yield figures.survival_figure(cohort, data["study"]["label"], stem)
@@ -238,12 +232,27 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     )
 
 
-def _cohort_facts(cohort: CohortRecord, is_single: bool) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of each fact about a cohort; the table of several has their measures."""
+def _listed_measures(data: External, cohort: CohortRecord) -> list[str]:
+    """Return the keys of the measures among the facts of a cohort.
+
+    The table of several cohorts has all measures, the words above a single one the main measures.
+    """
+    if len(data["external"]) > 1:
+        return []
+    main_key = measure(data).external_measure.key
+    main_score = cohort["scores"].get(main_key)
+    is_measured = main_score is not None and main_score["value"] is not None
+    keys_in_words = (main_key, "balanced_error") if is_measured else ()
+    return [key for key in COHORT_MEASURES if key not in keys_in_words]
+
+
+def _cohort_facts(cohort: CohortRecord, measures: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield (name, text) of each fact about a cohort, with these `measures`."""
     yield "Samples", WORDS.text("samples", cohort)
-    for key, cohort_measure in COHORT_MEASURES.items():
+    for key in measures:
+        cohort_measure = COHORT_MEASURES[key]
         score = score_of_page(cohort, key)
-        if is_single and score is not None and score["value"] is not None:
+        if score is not None and score["value"] is not None:
             format_number = cohort_measure.format_number
             text = WORDS.text("with_interval", score, format_number, format_number)
             yield _measure_name(key, cohort), text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,15 +22,8 @@ from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, PAPER
 from genesig.report.page.svg import MAX_NAME_LETTERS, SAMPLE, SVG, Marks, circle_path, svg_text
 from genesig.report.page.tables import (
-    CI_FROM,
-    CI_TO,
-    Column,
-    Table,
     TableRow,
-    filled_table,
-    is_repeated,
     table_rows,
-    value_and_limits,
 )
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
@@ -43,6 +36,7 @@ from genesig.report.page.words import (
     short_symbol,
     shorten,
     significant,
+    span,
 )
 
 
@@ -50,7 +44,7 @@ from genesig.report.page.words import (
 class SingleGeneMeasure:
     """How the page shows the measure of a single gene; {} stands for a class or the label."""
 
-    short_name: str  # heading of the table
+    short_name: str  # in the words above the cards
     heading: str  # heading of the card
     directions: tuple[str, str]  # words for values above and below the middle
     help: str  # definition
@@ -58,7 +52,6 @@ class SingleGeneMeasure:
     is_folded: bool = True  # whether values below the middle are shown as 1 - value
     neutral_effect: float = 0.0  # effect without a direction
     format_number: Write = decimal
-    column_kind: str = "number"  # format of table columns
 
 
 AUC_HELP = (
@@ -78,7 +71,6 @@ MEASURE_OF_TEST = {
         _CLASS_DIRECTIONS,
         "Pairs that differ in the direction given, ties counting half. Interval: Wilson's",
         format_number=percent,
-        column_kind="share",
     ),
     "correlation": SingleGeneMeasure(
         "r",
@@ -271,7 +263,6 @@ def _add_text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> N
 
 
 WORDS = Wording(__file__)
-SYMBOL_COLUMN = 1  # position of the symbols in the table of single genes
 
 
 def cards_section(data: Genes, limits: Limits) -> Section | None:
@@ -279,17 +270,14 @@ def cards_section(data: Genes, limits: Limits) -> Section | None:
     shown_cards = data["cards"]["genes"][: limits.top_genes]
     if not shown_cards:
         return None
-    # The cards of all genes have every value of the table.
-    has_table = len(data["cards"]["genes"]) > len(shown_cards)
-    definition = "" if has_table else _measure_definition(data)
+    definition = _measure_definition(data)
     words = WORDS.paragraphs("section", data, _effect_words(data), definition, len(shown_cards))
     rows = {row["gene"]: row for row in table_rows(data["tables"]["signature"])}
-    card_items = [
+    card_items: list[Item] = [
         _gene_card(data, card, strip["values"], rows[card["gene"]])
         for card, strip in zip(shown_cards, data["strips"], strict=False)
     ]
-    items: list[Item] = [*card_items, *[_cards_table(data, rows, limits)] * has_table]
-    return Section("cards", "Gene by gene", words, items, part="genes", folded=True)
+    return Section("cards", "Gene by gene", words, card_items, part="genes", folded=True)
 
 
 def _measure_definition(data: Genes) -> str:
@@ -313,7 +301,7 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
     measure = single_gene_measure(data)
     measure_text = _value_with_limits(measure_upwards(data, card), measure.format_number)
     facts = [
-        ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
+        ("Weight", "" if row["weight"] else "not in the final model"),
         ("Selection frequency", selection_text(row) if "fdr_selected" in row else ""),
         (measure.heading.format(class_or_label(data, card)), measure_text),
         ("Effect", text_with_interval(card["effect"])),
@@ -341,45 +329,11 @@ def text_with_interval(score: Estimate) -> str:
 
 
 def _value_with_limits(score: Estimate, format_number: Write) -> str:
-    """Return ``"0.97 (0.92 to 1.00)"``, or the value alone without limits."""
+    """Return ``"0.97 (0.92–1.00)"``, or the value alone without limits."""
     if score["low"] is None or score["high"] is None:
         return format_number(score["value"])
-    return (
-        f"{format_number(score['value'])} ({format_number(score['low'])} to"
-        f" {format_number(score['high'])})"
-    )
-
-
-def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> Table:
-    """Return the numbers of all cards as one table; `rows` are those of signature.tsv by gene."""
-    measure = single_gene_measure(data)
-    effect = _effect_words(data)
-    columns = [
-        Column("Gene id", "name", key="gene"),
-        Column("Symbol", "symbol", key="symbol"),
-        Column("Direction", "text", "Where its values are larger", key="direction"),
-        Column(measure.short_name, measure.column_kind, measure.help, key="separation"),
-        Column(CI_FROM, measure.column_kind, key="low"),
-        Column(CI_TO, measure.column_kind, key="high"),
-        Column("Effect", "signed", f"{effect[0].upper()}{effect[1:]}", key="effect"),
-        Column(CI_FROM, "signed", key="effect_low"),
-        Column(CI_TO, "signed", key="effect_high"),
-    ]
-    cells = [
-        [
-            card["gene"],
-            rows[card["gene"]]["symbol"],
-            direction_text(data, card),
-            *value_and_limits(measure_upwards(data, card)),
-            *value_and_limits(card["effect"]),
-        ]
-        for card in data["cards"]["genes"]
-    ]
-    if is_repeated([column.key for column in columns], cells, SYMBOL_COLUMN):
-        columns.pop(SYMBOL_COLUMN)
-        cells = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in cells]
-    caption = "Signature genes, one by one."
-    return filled_table("alone", caption, columns, cells, limits.table_rows, search=True)
+    limits = span(score["low"], score["high"], format_number)
+    return f"{format_number(score['value'])} ({limits})"
 
 
 def _effect_words(data: Genes) -> str:

@@ -108,7 +108,7 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
     n_ungrouped = sum(row["block"] is None for row in table_rows(data["tables"]["blocks"]))
     paragraphs = WORDS.paragraphs("blocks", data, n_ungrouped)
     caption = "All selected genes by group, in the order in which they enter."
-    without = ("order", "layer")  # the order of the rows shows them
+    without = ("order", "layer", "first_mu", "score")  # the order of the rows shows them
     items = [packed_table(data, "blocks", caption, limits.table_rows, search=True, without=without)]
     pictures = [_correlation_picture(data, n_shown, total)] if n_shown > 1 else []
     return Section(

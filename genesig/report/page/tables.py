@@ -202,7 +202,6 @@ KNOWN_COLUMNS: dict[str, Column] = {
         "p over all sets", "p", "Share of permuted labels under which any set is as extreme"
     ),
     "final_norm": Column("Derivative, final model", "signed", "0 if not in the model"),
-    "first_mu": Column("First μ", "mu", "Smallest μ whose list has the gene"),
     "cv_frequency": Column(
         "CV frequency", "share", "Share of the outer splits that selected the gene"
     ),
@@ -256,7 +255,6 @@ KNOWN_COLUMNS: dict[str, Column] = {
     "concordance": Column("C", "number", "Share of pairs in the right order; 0.5 is chance"),
     "r2": Column("R²", "number", "1: all explained; 0: as good as the mean"),
     "sample": Column("Sample", "name"),
-    "score": Column("Group score", "number", "Part of the representative in the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "set": Column("Set", "name"),
     "start": Column("Start", "integer", "Position of its first gene"),

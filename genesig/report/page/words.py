@@ -119,13 +119,13 @@ def in_words(number: int) -> str:
 
 
 def expected_number(expected: float, count: int) -> str:
-    """Return ``"about 4 of the 36 are expected to be false positives"``; rounded up."""
+    """Return ``"About 4 of the 36 are expected to be false positives"``; rounded up."""
     if expected < 1.0:
-        return f"fewer than 1 of the {count} is expected to be a false positive"
+        return f"Fewer than 1 of the {count} is expected to be a false positive"
     rounded_up = math.ceil(expected - 1e-6)  # 4.0000001 is 4
     if rounded_up == 1:
-        return f"about 1 of the {count} is expected to be a false positive"
-    return f"about {rounded_up} of the {count} are expected to be false positives"
+        return f"About 1 of the {count} is expected to be a false positive"
+    return f"About {rounded_up} of the {count} are expected to be false positives"
 
 
 Write = Callable[[float | None], str]  # a function that writes a number, such as `percent`

@@ -407,6 +407,6 @@ def _dominant_column_clause(column: DominantColumn | None, label: str) -> str:
     return (
         f"the largest source of variation (PC1, {percent(column['explained'])} of variance) follows"
         f" {clean(column['column'])} ({percent(column['share'])}) more than {clean(label)}"
-        f" ({percent(column['label'])}): check that {clean(column['column'])} and sample handling"
+        f" ({percent(column['label'])}). Check that {clean(column['column'])} and sample handling"
         " are not confounded"
     )

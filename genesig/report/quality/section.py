@@ -98,7 +98,6 @@ def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
     pairs = [
         ("Scale of the values", WORDS.text("scale", record["scale"])),
         ("Genes", WORDS.text("genes", record["genes"], _removing_steps(record))),
-        ("Left out before", WORDS.text("left_out", study["dropped"])),
         ("Missing values", WORDS.text("missing", record)),
         ("Samples without an omic", WORDS.text("missing_omics", record)),
         (

@@ -41,12 +41,12 @@ def signature_tile(data):
 @pytest.mark.parametrize(
     ("expected", "text"),
     [
-        (0.0, "fewer than 1 of the 36 is expected to be a false positive"),
-        (0.9, "fewer than 1 of the 36 is expected to be a false positive"),
-        (1.0, "about 1 of the 36 is expected to be a false positive"),
-        (1.2, "about 2 of the 36 are expected to be false positives"),
-        (2.0, "about 2 of the 36 are expected to be false positives"),
-        (10.5, "about 11 of the 36 are expected to be false positives"),
+        (0.0, "Fewer than 1 of the 36 is expected to be a false positive"),
+        (0.9, "Fewer than 1 of the 36 is expected to be a false positive"),
+        (1.0, "About 1 of the 36 is expected to be a false positive"),
+        (1.2, "About 2 of the 36 are expected to be false positives"),
+        (2.0, "About 2 of the 36 are expected to be false positives"),
+        (10.5, "About 11 of the 36 are expected to be false positives"),
     ],
 )
 def test_expected_false_positives_are_rounded_up(expected, text):

@@ -33,10 +33,11 @@ def test_the_words_say_which_sets() -> None:
     data = collected_enrichment(enrichment=0.01, enrichment_ranking=0.001)
     enrichment_data = data["enrichment"]
     text = words(data)
-    assert (
-        f" {enrichment_data['n_enriched']} of 16 sets have more genes in the lists of the splits"
-        in text
+    assert "Among selected genes (lists of the splits, " in text
+    enriched = (
+        f" {enrichment_data['n_enriched']} of 16 sets have more genes than by chance. They are"
     )
+    assert enriched in text
     assert f"{enrichment_data['chosen'][0]['set']} (" in text
     assert "expected, p over all sets 0.01)" in text
     assert "Among all genes, 16 of 16 sets exceed chance: " in text
@@ -45,7 +46,7 @@ def test_the_words_say_which_sets() -> None:
 
 def test_no_enriched_set_is_stated() -> None:
     text = words(collected_enrichment(enrichment=0.9, enrichment_ranking=0.9))
-    assert "none of 16 sets is enriched in the lists" in text
+    assert "none of 16 sets is enriched; " in text
     assert "the smallest p over all sets is 0.9." in text
     assert re.search(
         r"none of 16 sets exceeds chance; nearest to it: .*, p over all sets 0\.9\)", text

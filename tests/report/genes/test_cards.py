@@ -17,6 +17,7 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.genes.cards import (
     DOT_RADIUS,
     MEASURE_OF_TEST,
+    class_or_label,
     direction_text,
     draw_values,
     measure_upwards,
@@ -25,7 +26,6 @@ from genesig.report.genes.cards import (
 )
 from genesig.report.genes.collect import MEASURES_OF_TEST, replacement_genes, selection_matrix
 from genesig.report.page.section import Limits
-from genesig.report.page.tables import CI_FROM, CI_TO
 from genesig.report.page.words import gene_anchor, percent
 from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
@@ -143,21 +143,20 @@ def test_a_card_says_what_the_tables_say(study):
     inputs = arguments(study)
     data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     section = SECTIONS["cards"](data, Limits(3, 10))
-    *cards, table = section.items
+    cards = section.items
     signature = inputs["tables"]["signature"]
     assert [card.key for card in cards] == [gene_anchor(g) for g in signature["gene"][:3]]
     for card in cards:
         assert re.fullmatch(r"gene-[A-Za-z0-9-]+", card.key)
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")
-    for row, card_data in zip(table.rows, data["cards"]["genes"], strict=True):
-        assert (row[0].value, row[3].value) == (
-            card_data["gene"],
-            measure_upwards(data, card_data)["value"],
-        )
-    assert all(
-        card_data.help for card_data in table.columns[2:] if card_data.label not in (CI_FROM, CI_TO)
-    )
+    for card, card_data in zip(cards, data["cards"]["genes"], strict=False):
+        gene_measure = single_gene_measure(data)
+        value = gene_measure.format_number(measure_upwards(data, card_data)["value"])
+        heading = gene_measure.heading.format(class_or_label(data, card_data))
+        assert dict(card.pairs)[heading].startswith(value)
+    total = data["answer"]["size"]
+    assert f"The first 3 of {total} genes are shown (report.top_genes)." in section.words[0]
     assert section.folded
 
 
@@ -232,11 +231,11 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
 @pytest.mark.parametrize(
     ("value", "low", "high", "text"),
     [
-        (1.06, 0.712, 1.4, "1.06 (0.71 to 1.40)"),
+        (1.06, 0.712, 1.4, "1.06 (0.71–1.40)"),
         (-0.0034, -0.5, 0.52, "−0.003 (−0.500 to 0.520)"),
-        (12.3, 1.05, 2400, "12.3 (1.1 to 2400.0)"),
-        (1234.5, 12, 5000, "1234 (12 to 5000)"),
-        (0.00021, 0.0001, 0.0003, "0.00021 (0.0001 to 0.0003)"),
+        (12.3, 1.05, 2400, "12.3 (1.1–2400.0)"),
+        (1234.5, 12, 5000, "1234 (12–5000)"),
+        (0.00021, 0.0001, 0.0003, "0.00021 (0.0001–0.0003)"),
         (-1.5, None, None, "−1.50"),
         (None, None, None, "–"),
     ],

@@ -253,12 +253,6 @@ def test_genes_that_steps_leave_out_are_counted():
     assert "As analysed: after variance_filter" in section.words[-1]
 
 
-def test_left_out_samples_are_pointed_to_and_not_listed_again():
-    data = page_data(clean())
-    data["study"]["dropped"] = [{"kind": "sample", "reason": "no label", "count": 2, "names": []}]
-    assert section_of(data)[1]["Left out before"] == "2 samples, listed under Data and design"
-
-
 def test_columns_that_cannot_be_tested_are_named():
     extra = {f"key {k}": ["same"] * 20 for k in range(10)}
     _, facts, _ = section_of(page_data(clean(donor=[f"d{k}" for k in range(20)], **extra)))

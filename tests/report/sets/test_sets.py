@@ -46,10 +46,10 @@ COMPARED_ERRORS = {
 @pytest.mark.parametrize("name", COMPARED_ERRORS)
 def test_first_sentence_agrees_with_the_errors(name):
     change, sentence = COMPARED_ERRORS[name]
-    text = first_paragraph(collected_sets(**change)).split(". ")[0]
-    assert sentence in text
+    text = first_paragraph(collected_sets(**change))
+    assert sentence in text.split(". ")[0]
     if name == "better":
-        assert "their balanced accuracy is 90% against 70% of the gene signature" in text
+        assert "Their balanced accuracy is 90% against 70% of the gene signature" in text
         assert "(95% CI of the difference 10.0 to 30.0 points)" in text
     other_sentences = [
         words for other_name, (_, words) in COMPARED_ERRORS.items() if other_name != name
@@ -80,17 +80,17 @@ def test_error_at_chance_is_stated_as_chance():
 def test_a_regression_is_told_in_r2():
     change = {"error": 0.3, "gene_error": 0.5, LOW: -0.3, HIGH: -0.1}
     text = first_paragraph(collected_sets(Study(sets=True, regression=True), **change))
-    assert "their R² is 0.70 against 0.50" in text
+    assert "Their R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
 
 
 @pytest.mark.parametrize(
     ("task", "classes", "words"),
     [
-        ("classification", ["well", "ill"], "by least squares under the latent"),
+        ("classification", ["well", "ill"], "was least squares under the latent"),
         ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
-        ("regression", None, "by least squares under the latent"),
-        ("survival", None, "by Cox's partial likelihood under the latent"),
+        ("regression", None, "was least squares under the latent"),
+        ("survival", None, "was Cox's partial likelihood under the latent"),
     ],
 )
 def test_methods_say_what_is_minimised(task, classes, words):
