@@ -330,4 +330,5 @@ def _json_column(values: pd.Series[Any]) -> list[Any]:
     """Return the values of a column in types of JSON, numbers rounded."""
     if values.dtype.kind == "f":
         return list(rounded(values.to_numpy(), TABLE_DIGITS))
-    return [round_numbers(value) for value in values.astype(object).where(values.notna(), None)]
+    pairs = zip(values, values.isna(), strict=True)
+    return [None if is_missing else round_numbers(value) for value, is_missing in pairs]

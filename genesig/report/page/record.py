@@ -6,6 +6,7 @@ them. Long lists are cut; their full length stands beside them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
@@ -16,14 +17,12 @@ from genesig.selection.assess.intervals import Detectable
 
 def rounded(values: Any, digits: int) -> Any:
     """Return values to `digits` significant digits, as nested lists; None for NaN and infinity."""
-    array = np.asarray(values, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = np.floor(np.log10(np.abs(array)))
-    exponent = np.where(np.isfinite(exponent), exponent, 0.0)
-    # Python's own round gives the shortest decimal, so the JSON stays small.
-    pairs = zip(array.ravel().tolist(), exponent.ravel().astype(int).tolist(), strict=True)
-    flat = [round(v, digits - 1 - e) if np.isfinite(v) else None for v, e in pairs]
-    return _nested(flat, array.shape)
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, list | tuple):
+        return [rounded(value, digits) for value in values]
+    is_finite = values is not None and math.isfinite(values)
+    return float(f"{values:.{digits - 1}e}") if is_finite else None
 
 
 def float_fields(row: Any, *keys: str) -> Any:
@@ -32,16 +31,6 @@ def float_fields(row: Any, *keys: str) -> Any:
     A column of a TSV with whole numbers alone is one of integers.
     """
     return {key: None if row[key] is None else float(row[key]) for key in keys}
-
-
-def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
-    """Return the values of an array, in row order, as nested lists of its shape."""
-    if not shape:
-        return flat[0]
-    if len(shape) == 1:
-        return flat
-    step = int(np.prod(shape[1:]))
-    return [_nested(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
 MAX_PLOTTED_SAMPLES = 1000  # of more samples, the page shows some, evenly spaced
