@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -92,7 +93,10 @@ def call(folder: Path, *arguments: str) -> str:
         "GIT_CONFIG_VALUE_0": "https://github.com/somebody/genesig",
         "GIT_CONFIG_KEY_0": f"url.{folder.parent}/repository.insteadOf",
     }
+    # Sources are fetched anew; kernels are those of all tests.
+    user_cache = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+    cache["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or user_cache
     process = subprocess.run(
         command(*arguments),
         cwd=folder,
@@ -103,6 +107,14 @@ def call(folder: Path, *arguments: str) -> str:
     )
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout + process.stderr
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the finished study without another workflow around it."""
+    folder = make_study(tmp_path_factory.mktemp("alone"))
+    subprocess.run(command(), cwd=folder, env=environment(), check=True, capture_output=True)
+    return folder
 
 
 kinds = pytest.mark.parametrize("kind", ["path", "hosted", pytest.param("git", marks=FAULT)])
@@ -120,13 +132,10 @@ def test_a_module_can_be_planned(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @kinds
-def test_a_module_gives_the_bytes_of_the_study(kind: str, tmp_path: Path) -> None:
+def test_a_module_gives_the_bytes_of_the_study(kind: str, alone: Path, tmp_path: Path) -> None:
     folder = importer(tmp_path / "importer", source(kind, tmp_path / "repository"))
     call(folder)
     call(folder, "genesig_all")
-    (tmp_path / "alone").mkdir()
-    alone = make_study(tmp_path / "alone")
-    subprocess.run(command(), cwd=alone, env=environment(), check=True, capture_output=True)
     assert differing_results(results(folder / "study"), results(alone)) == []
     signature = (alone / "results/signature.tsv").read_text().splitlines()
     assert (folder / "genes.txt").read_text().split("\n")[1] == signature[1].split("\t")[1]
