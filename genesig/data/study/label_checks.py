@@ -379,10 +379,17 @@ def _check_marks_of_times(
         yield Problem(location, message, code="mixed_units")
 
 
+MAX_ZERO_SHARE = 0.05
+"""Share of the samples up to which times of 0 are early ones, rounded; more may be unknown ones."""
+
+
 def check_zero_times(
     table: pd.DataFrame, file: str, columns: tuple[str, str], event_setting: str | None
 ) -> Iterator[Problem]:
-    """Yield a warning of times that are 0; the parameters are those of `check_event_coding`."""
+    """Yield a note on times that are 0, a warning if they are many.
+
+    The parameters are those of `check_event_coding`.
+    """
     time, event = columns
     if not {time, event} <= set(table.columns):
         return
@@ -394,15 +401,17 @@ def check_zero_times(
     if events_at_zero:
         n_events = sum(events_at_zero)
         part = (
-            f"{n_events} with the event, which count as the first events"
+            f"{n_events} with the event, counted as the first"
             if n_events
-            else "without the event, whose samples are at risk at no event"
+            else "without the event, at risk at no event"
         )
         message = (
-            f"{counted(len(events_at_zero), 'time')} of 0, {part}; leave a time blank if it is "
+            f"{counted(len(events_at_zero), 'time')} of 0 ({part}); leave a time blank if it is "
             "unknown"
         )
-        yield Problem(f"{file}, column '{time}'", message, "warning", code="zero_times")
+        is_frequent = len(events_at_zero) > MAX_ZERO_SHARE * len(table)
+        level: Literal["note", "warning"] = "warning" if is_frequent else "note"
+        yield Problem(f"{file}, column '{time}'", message, level, code="zero_times")
 
 
 def check_event_coding(

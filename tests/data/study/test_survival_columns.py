@@ -319,19 +319,20 @@ def test_units_are_named_in_external_cohorts_and_studies(odd_study: OddStudy) ->
 
 
 ZERO_TIMES = {
-    "with events": (HAS_EVENT, "2 times of 0, 2 with the event, which count as the first events"),
-    "censored": (~HAS_EVENT, "2 times of 0, without the event, whose samples are at risk at no"),
+    "with events": (HAS_EVENT, 1, "note", "1 time of 0 (1 with the event, counted as the first)"),
+    "censored": (~HAS_EVENT, 2, "note", "2 times of 0 (without the event, at risk at no event)"),
+    "many": (~HAS_EVENT, 3, "warning", "3 times of 0 (without the event, at risk at no event)"),
 }
 
 
 @pytest.mark.parametrize("name", ZERO_TIMES)
 def test_times_of_zero_are_counted(odd_study: OddStudy, name: str) -> None:
-    is_chosen, warning = ZERO_TIMES[name]
-    rows = np.flatnonzero(is_chosen)[:2]
+    is_chosen, n_times, level, message = ZERO_TIMES[name]
+    rows = np.flatnonzero(is_chosen)[:n_times]
     times = ["0" if k in rows else day for k, day in enumerate(DAYS)]
     odd_study.write(SAMPLE_NAMES, _sheet(["days", "event"], times, _coded("1", "0")))
     summary, problems = odd_study.validate({"time": "days", "event": "event"}, data=SURVIVAL)
-    assert f"warning: s.tsv, column 'days': {warning}" in problems
+    assert f"{level}: s.tsv, column 'days': {message}" in problems
     assert "leave a time blank if it is unknown" in problems
     assert N_EVENTS in summary
 
