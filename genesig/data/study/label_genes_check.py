@@ -37,6 +37,10 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
     probability of at most 0.005/d, d genes: 2/C(n, n1) for a separation of n1 from n - n1 samples,
     the probability of the t-test for r. Less than 1 % of studies of pure noise are warned.
 
+    Low counts of few samples equal classes by chance: of genes that are 0 in four and 1 in three of
+    7 samples, one in 35 does. So genes with one value for each class are listed only if noise has
+    so many of them with a probability of at most 0.01.
+
     Biology separates, too, but then other genes come near: in leukemia (38 patients) and in ten of
     16 pairs of tumours some genes separate, and the best other gene has an area under the ROC curve
     of 0.987 or more. So a separation is listed only if no other gene reaches 0.98. None of those
@@ -65,12 +69,45 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
         best_other = max(concordance(X, class_masks).max(initial=0) for X in unrelated_blocks)
         if best_other >= MIN_NEAR_EQUALITY:
             relation[relation == SEPARATES] = UNRELATED
+    are_equal = relation == EQUAL
+    if (
+        class_masks
+        and are_equal.any()
+        and _are_equal_by_chance(expression.X, class_masks, are_equal)
+    ):
+        relation[are_equal] = UNRELATED
     for relation_code, phrases in _relation_phrases(design).items():
         related_genes = [
             expression.genes[column] for column in np.flatnonzero(relation == relation_code)
         ]
         if related_genes:
             yield Problem(file, _relation_sentence(related_genes, *phrases), "warning")
+
+
+MAX_ARRANGEMENTS = 1e6  # ways to spread the classes from which on no gene equals them by chance
+
+
+def _are_equal_by_chance(X: Array, class_masks: Sequence[Array], are_equal: Array) -> bool:
+    """Tell whether chance explains the genes with one value for each class.
+
+    Genes with as many values of as many samples each, in other samples, tell how many to expect.
+
+    X (n, d). class_masks: mask (n,) of samples for each class. are_equal (d,) bool.
+    """
+    from scipy.special import gammaln
+    from scipy.stats import poisson
+
+    sizes = np.sort([int(in_class.sum()) for in_class in class_masks])
+    log_arrangements = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
+    log_arrangements -= gammaln(np.unique(sizes, return_counts=True)[1] + 1).sum()
+    if log_arrangements > np.log(MAX_ARRANGEMENTS):
+        return False
+    similar_genes = [
+        np.array_equal(np.sort(np.unique(x, return_counts=True)[1]), sizes) for x in X.T
+    ]
+    n_others = int((np.array(similar_genes) & ~are_equal).sum())
+    n_expected = n_others / np.expm1(max(log_arrangements, np.log(2)))
+    return bool(poisson.sf(are_equal.sum() - 1, n_expected) > MAX_FALSE_WARNINGS)
 
 
 def _relation_phrases(design: Design) -> dict[int, tuple[str, str, str]]:

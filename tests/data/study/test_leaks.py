@@ -194,6 +194,23 @@ def test_all_genes_are_looked_at(
     assert "genes 'gene1', 'gene8' equal the label" in _warnings(study, monkeypatch, capsys)[0]
 
 
+def test_low_counts_of_few_samples_equal_classes_by_chance() -> None:
+    """Real counts of 7 samples have 6 such genes beside 235 with those values in other samples."""
+    y = np.array([-1.0] * 4 + [1.0] * 3)
+    rng = np.random.default_rng(0)
+    others = np.array([rng.permutation(y > 0) for _ in range(150)]).T.astype(float)
+    counts = np.column_stack([others, np.repeat(y[:, None] > 0, 3, axis=1)])
+    measured = rng.normal(8, 1, (7, 150))
+    names = [f"S{k}" for k in range(7)]
+    obs = pd.DataFrame({"label": np.where(y > 0, "case", "control")}, index=names)
+    sheet = Sheet(obs, Design("label", "classification", ("control", "case"), None, None), [])
+    assert not list(check_label_genes(_expression(counts), sheet, "e.tsv"))
+    (warning,) = check_label_genes(
+        _expression(np.column_stack([measured, counts[:, -1]])), sheet, "e.tsv"
+    )
+    assert "gene 'g151' equals the label" in warning.message
+
+
 COLUMNS: dict[str, tuple[str, list[str], dict[str, object], bool]] = {
     "patient": ("patient", HOUSEHOLDS, {}, True),
     "punctuation and case": ("Patient_ID", HOUSEHOLDS, {}, True),
