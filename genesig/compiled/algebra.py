@@ -8,6 +8,7 @@ from genesig.arrays import Array
 from genesig.compiled import compiled, jitable
 
 MIN_PIVOT_SHARE = 1e-13  # share of a row's squared length below which its pivot is rounding
+MIN_ENTRY_SHARE = 1e-30  # share of the trace of a matrix below which its entries are rounding
 
 
 @compiled
@@ -234,3 +235,104 @@ def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
         for i in range(n):
             scaled_right[j] -= P[i, j] * q[i]
         h[ridged[j]] = scaled_right[j] / np.sqrt(ridge[ridged[j]])
+
+
+@compiled
+def make_reflector(row: Array, negligible: float) -> tuple[float, float]:
+    """Overwrite a row by v, with v[-1] = 1; return β and the last entry of ``(I - β v v') row``.
+
+    All other entries of that product are 0. β is 0 if these are at most `negligible`.
+    """
+    last = row[-1]
+    largest = 0.0
+    for i in range(len(row) - 1):
+        largest = max(largest, abs(row[i]))
+    row[-1] = 1.0
+    if largest <= negligible:
+        return 0.0, last
+    largest = max(largest, abs(last))  # so that squares neither overflow nor vanish
+    squares = (last / largest) * (last / largest)
+    for i in range(len(row) - 1):
+        squares += (row[i] / largest) * (row[i] / largest)
+    reflected = -np.copysign(largest * np.sqrt(squares), last)
+    for i in range(len(row) - 1):
+        row[i] /= last - reflected
+    return (reflected - last) / reflected, reflected
+
+
+@compiled
+def subtract_and_multiply(row: Array, v: Array, w: Array, x: Array, product: Array) -> None:
+    """Subtract ``v w' + w v'`` from the last row of a lower triangle; add what it adds to A x.
+
+    The row, of A, ends at the diagonal; `product` is A x so far, by the rows before.
+    """
+    last = len(row) - 1
+    row_product = 0.0
+    for i in range(last):
+        row[i] -= v[last] * w[i] + w[last] * v[i]
+        row_product += row[i] * x[i]
+        product[i] += row[i] * x[last]
+    row[last] -= 2.0 * v[last] * w[last]
+    product[last] = row_product + row[last] * x[last]
+
+
+@compiled
+def tridiagonalise(A: Array, diagonal: Array, off_diagonal: Array, beta: Array) -> None:
+    """Fill the diagonals of T in ``A = Q T Q'``; A (m, m) is symmetric, its upper part is not read.
+
+    off_diagonal[i] is beside diagonal[i] and diagonal[i + 1]. Q is the product of the reflections
+    ``I - beta[i] v v'`` from the last i down to 1; v overwrites A[i, :i].
+    """
+    m = len(A)
+    trace = 0.0
+    for i in range(m):
+        trace += A[i, i]
+    v = np.zeros(m)
+    w = np.zeros(m)
+    product = np.empty(m)
+    for i in range(m - 1, 0, -1):
+        # A single pass applies the reflection before, A - v w' - w v', and multiplies by the next.
+        add_scaled(-v[i], w[: i + 1], A[i, : i + 1])
+        add_scaled(-w[i], v[: i + 1], A[i, : i + 1])
+        diagonal[i] = A[i, i]
+        reflector = A[i, :i]
+        beta[i], off_diagonal[i - 1] = make_reflector(reflector, MIN_ENTRY_SHARE * trace)
+        for row in range(i):
+            subtract_and_multiply(A[row, : row + 1], v, w, reflector, product)
+        overlap = 0.5 * beta[i] * beta[i] * dot(reflector, product)
+        for row in range(i):
+            v[row] = reflector[row]
+            w[row] = beta[i] * product[row] - overlap * reflector[row]
+    if m > 0:
+        diagonal[0] = A[0, 0] - 2.0 * v[0] * w[0]
+
+
+@compiled
+def reflect_rows(X: Array, reflectors: Array, beta: Array, transposed: bool) -> None:
+    """Overwrite each row x of X (L, m) by Q x or, `transposed`, by Q'x; Q of `tridiagonalise`."""
+    products = np.empty(len(X))
+    for step in range(1, len(reflectors)):
+        i = len(reflectors) - step if transposed else step
+        multiply_rows(X, reflectors[i, :i], len(X), products)
+        for row in range(len(X)):
+            add_scaled(-beta[i] * products[row], reflectors[i, :i], X[row, :i])
+
+
+@compiled
+def solve_tridiagonal(
+    diagonal: Array, off_diagonal: Array, ridge: float, b: Array, x: Array
+) -> None:
+    """Fill x (m,) with the solution of ``(T + ridge I) x = b``, T positive semidefinite."""
+    m = len(x)
+    pivots = np.empty(m)
+    for i in range(m):
+        pivots[i] = diagonal[i] + ridge
+        x[i] = b[i]
+        if i > 0:
+            share = off_diagonal[i - 1] / pivots[i - 1]
+            pivots[i] -= share * off_diagonal[i - 1]
+            x[i] -= share * x[i - 1]
+    for i in range(m - 1, -1, -1):
+        if i < m - 1:
+            x[i] -= off_diagonal[i] * x[i + 1]
+        x[i] /= pivots[i]

@@ -2,7 +2,10 @@
 
 With Z the standardised genes of a list on the n training samples and rho = n lambda, the
 coefficients are ``(Z Z' + rho I)^-1 Z y``, or for a list of more genes than samples
-``Z (Z'Z + rho I)^-1 y``: a Cholesky factor of the smaller matrix for each lambda.
+``Z (Z'Z + rho I)^-1 y``. The smaller matrix is made tridiagonal by reflections, ``K = Q T Q'``, for
+all lambda: the system of a lambda is then ``(T + rho I) x = Q'b``.
+
+Source: Eldén 1977, BIT 17, 134-145.
 """
 
 from __future__ import annotations
@@ -12,18 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, jit_inline, jitable
+from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import (
     add_scaled,
-    cholesky,
     dot,
     multiply_rows,
-    solve_lower,
-    solve_upper,
+    reflect_rows,
+    solve_tridiagonal,
+    tridiagonalise,
 )
-
-MAX_ORDER = 96
-"""Largest order of a matrix that is factorised here; NumPy does larger ones in less time."""
 
 MIN_SHARE = 1e-9  # share of the trace of a Gram matrix up to which n lambda would be lost in it
 
@@ -62,7 +62,7 @@ class RidgeFits(NamedTuple):
     scores: Array  # (k, m, L, n, T)
     coef: Array  # (nnz, T) per unit of X, for the last lambda; none are written if nnz is 0
     constant: Array  # (k, m, T)
-    unsolved: Array  # (k, m) bool, lists that are left to NumPy
+    unsolved: Array  # (k, m) bool, lists that need singular values
 
 
 class ListProducts(NamedTuple):
@@ -155,57 +155,68 @@ def list_products(
     return shared
 
 
-@jitable
-def fill_matrix(shared: ListProducts, places: Array, by_samples: bool, K: Array) -> None:
-    """Fill the lower triangle of K with Z Z' of a list or, `by_samples`, with Z'Z."""
-    if by_samples:
-        for row in range(len(K)):
-            K[row, : row + 1] = 0.0
-            for place in places:
-                weight = shared.Z[place, row]
-                for column in range(row + 1):
-                    K[row, column] += weight * shared.Z[place, column]
-        return
-    for a in range(len(places)):
-        for b in range(a + 1):
-            if len(shared.gram):
+@jit_inline
+def list_matrix(shared: ListProducts, places: Array) -> Array:
+    """Return the lower triangle of Z Z' of a list or, with more genes than samples, of Z'Z."""
+    n_train = shared.Z.shape[1]
+    by_genes = len(places) <= n_train
+    order = min(len(places), n_train)
+    K = np.empty((order, order))
+    if by_genes and len(shared.gram):
+        for a in range(order):
+            for b in range(a + 1):
                 # Only products with genes that came earlier are there.
                 first = min(places[a], places[b])
                 K[a, b] = shared.gram[max(places[a], places[b]), first]
+        return K
+    factor = np.empty((order, max(len(places), n_train)))
+    for entry in range(len(places)):
+        for row in range(n_train):
+            if by_genes:
+                factor[entry, row] = shared.Z[places[entry], row]
             else:
-                K[a, b] = dot(shared.Z[places[a]], shared.Z[places[b]])
+                factor[row, entry] = shared.Z[places[entry], row]
+    for row in range(order):
+        multiply_rows(factor, factor[row], row + 1, K[row])
+    return K
 
 
 @jit_inline
-def fill_coefficients(
-    shared: ListProducts, places: Array, y: Array, K: Array, rho: float, L: Array, B: Array
-) -> None:
-    """Fill B (T, m) with the coefficients of a list of m genes at rho.
-
-    K is the matrix of `fill_matrix`, y (T, n_train); L has room for its factor.
-    """
+def list_coefficients(shared: ListProducts, places: Array, y: Array, rho: Array) -> Array:
+    """Return the coefficients (L, T, m) of a list of m genes for rho (L,); y is (T, n_train)."""
+    K = list_matrix(shared, places)
     order = len(K)
-    for row in range(order):
-        for column in range(row):
-            L[row, column] = K[row, column]
-        L[row, row] = K[row, row] + rho
-    cholesky(L, order)
-    x = np.empty(order)
-    for t in range(len(B)):
+    n_outcomes = len(y)
+    right = np.empty((n_outcomes, order))
+    for t in range(n_outcomes):
         for e in range(order):
-            x[e] = shared.right[places[e], t] if order == len(places) else y[t, e]
-        solve_lower(L, order, x)
-        solve_upper(L, order, x)
-        for e in range(len(places)):
-            B[t, e] = x[e] if order == len(places) else dot(shared.Z[places[e]], x)
+            right[t, e] = shared.right[places[e], t] if order == len(places) else y[t, e]
+    diagonal = np.empty(order)
+    off_diagonal = np.empty(order)
+    beta = np.empty(order)
+    tridiagonalise(K, diagonal, off_diagonal, beta)
+    reflect_rows(right, K, beta, transposed=True)
+    X = np.empty((len(rho) * n_outcomes, order))
+    for level in range(len(rho)):
+        for t in range(n_outcomes):
+            x = X[level * n_outcomes + t]
+            solve_tridiagonal(diagonal, off_diagonal, rho[level], right[t], x)
+    reflect_rows(X, K, beta, transposed=False)
+    if order == len(places):
+        return X.reshape(len(rho), n_outcomes, order)
+    B = np.empty((len(rho) * n_outcomes, len(places)))
+    for e in range(len(places)):
+        for row in range(len(X)):
+            B[row, e] = dot(shared.Z[places[e]], X[row])
+    return B.reshape(len(rho), n_outcomes, len(places))
 
 
 @compiled
 def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) -> None:
     """Fill `fits` with the ridge refit of every list at each lam (k, L).
 
-    Lists of a training set share products. A list is left unsolved if its matrix is large, or n
-    lambda would be lost in it.
+    Lists of a training set share products. A list is left unsolved if n lambda would be lost in its
+    matrix.
     """
     place_of = np.full(len(sets.F), -1, np.int64)
     n_lists = fits.unsolved.shape[1]
@@ -235,29 +246,23 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             for entry in range(len(places)):
                 places[entry] = place_of[lists.genes[begin + entry]]
                 trace += dot(shared.Z[places[entry]], shared.Z[places[entry]])
-            order = min(len(places), len(train))
-            lost = order > 0 and sets.n_rows[i] * lam[i].min() <= MIN_SHARE * trace
-            if order > MAX_ORDER or lost:
+            rho = sets.n_rows[i] * lam[i]
+            if len(places) > 0 and rho.min() <= MIN_SHARE * trace:
                 fits.unsolved[i, list_number] = True
                 continue
-            K = np.empty((order, order))
-            L = np.empty((order, order))
-            fill_matrix(shared, places, order < len(places), K)
-            B = np.empty((n_outcomes, len(places)))
+            B = list_coefficients(shared, places, y, rho)
             score = np.empty(len(scored_rows))
-            for level in range(lam.shape[1]):
-                rho = sets.n_rows[i] * lam[i, level]
-                fill_coefficients(shared, places, y, K, rho, L, B)
+            for level in range(len(rho)):
                 for t in range(n_outcomes):
                     score[:] = fits.offset[i, t]
                     for entry in range(len(places)):
-                        add_scaled(B[t, entry], shared.scored[places[entry]], score)
+                        add_scaled(B[level, t, entry], shared.scored[places[entry]], score)
                     for row in range(len(scored_rows)):
                         fits.scores[i, list_number, level, scored_rows[row], t] = score[row]
             if len(fits.coef):
                 for entry in range(len(places)):
                     for t in range(n_outcomes):
-                        coef = shared.inverse[places[entry]] * B[t, entry]
+                        coef = shared.inverse[places[entry]] * B[-1, t, entry]
                         fits.coef[begin + entry, t] = coef
                         fits.constant[i, list_number, t] -= shared.mean[places[entry]] * coef
         for place in range(n_genes):

@@ -1,8 +1,7 @@
 """Ridge refit (regularised least squares) of gene lists, for many lambda at once.
 
-Lists are solved in one compiled call (`genesig.compiled.ridge`). LAPACK solves the few that have
-many genes, by a Cholesky factor, and those at a lambda so small that it would be lost in a Gram
-matrix, by singular values.
+Lists are solved in one compiled call (`genesig.compiled.ridge`). Singular values solve the few at
+a lambda so small that it would be lost in a Gram matrix.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from genesig.arrays import Array, row_entries
-from genesig.compiled.ridge import MIN_SHARE, GeneLists, RidgeFits, RidgeSets, solve_ridge
+from genesig.compiled.ridge import GeneLists, RidgeFits, RidgeSets, solve_ridge
 from genesig.optim.solution import Path
 from genesig.optim.training import (
     CONSTANT_SD_SHARE,
@@ -172,26 +171,7 @@ def _solve_unsolved(
         train = np.flatnonzero(rows.root_weights)
         Z = genes.training[:, train]  # times √v, as Y; `genes.Z` is not
         y = Y[i][:, train].T
-        rho = rows.n_rows * lam[i]
-        if rho.min() <= MIN_SHARE * np.square(Z).sum():
-            yield i, list_number, genes, minimum_norm_coef(Z, y, rho)
-        elif len(Z) > len(train):
-            yield i, list_number, genes, Z @ _solve_ridged(Z.T @ Z, y, rho)
-        else:
-            yield i, list_number, genes, _solve_ridged(Z @ Z.T, Z @ y, rho)
-
-
-def _solve_ridged(K: Array, right: Array, rho: Array) -> Array:
-    """Return ``(K + rho I)^-1 right`` (m, L T) for K (m, m), right (m, T) and rho (L,)."""
-    from scipy.linalg.lapack import dposv  # here, because most jobs import this module
-
-    diagonal = np.arange(len(K))
-    solutions = np.empty((len(K), len(rho), right.shape[1]))
-    for level, ridge in enumerate(rho):
-        ridged = np.array(K, order="F")
-        ridged[diagonal, diagonal] += ridge
-        _, solutions[:, level], _ = dposv(ridged, right, overwrite_a=True)
-    return solutions.reshape(len(K), -1)
+        yield i, list_number, genes, minimum_norm_coef(Z, y, rows.n_rows * lam[i])
 
 
 def minimum_norm_coef(Z: Array, y: Array, rho: Array) -> Array:

@@ -7,7 +7,6 @@ import pytest
 from reference_formulas import minimum_norm_ridge, supports
 
 from genesig.arrays import row_entries
-from genesig.compiled import ridge
 from genesig.optim.multitask import joint_coef, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.training import training_sets
@@ -121,10 +120,10 @@ def test_tiny_penalty_keeps_ten_digits():
 @pytest.mark.slow_cases("110")
 @pytest.mark.parametrize("n", [110, 320])
 def test_lists_of_many_genes_have_the_scores_of_the_svd(n):
-    """Of more genes than are solved in the compiled call, and of more or fewer than samples."""
+    """Of more, as many and fewer genes than training samples, which are 82 or 240."""
     X, Y, rows = study(n, 300, k=1)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
-    sizes = [ridge.MAX_ORDER - 1, ridge.MAX_ORDER, ridge.MAX_ORDER + 1, 150, 200]
+    sizes = [1, 2, 81, 82, 83, 150, 200, 240, 241]
     path = supports(*(np.arange(size) for size in sizes))
     scores = refit_scores(sets, path, LAM)
     values, intercept = refit_coef(sets, path, 1e-2)
