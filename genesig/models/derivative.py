@@ -280,8 +280,7 @@ class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ign
         """Return f(x) of each row of X, (m,), see `predict` of the regression."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
-        values: Array = self.fit_.predict(self.step_, points)[0]
-        return values
+        return np.asarray(self.fit_.predict(self.step_, points)[0])
 
     def gradient(self, X: Any) -> Array:
         """Return the gradient at new rows of the function that predicts, (m, d).

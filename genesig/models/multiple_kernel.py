@@ -30,8 +30,7 @@ from genesig.optim.structured.path import block_paths, tau_maxima
 
 def linear(A: Array, Z: Array, width: float) -> Array:
     """Return ``a'z`` for rows of A (m, p) and Z (n, p), (m, n); width has no effect."""
-    product: Array = A @ Z.T
-    return product
+    return np.asarray(A @ Z.T)
 
 
 def gaussian(A: Array, Z: Array, width: float) -> Array:

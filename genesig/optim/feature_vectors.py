@@ -188,8 +188,7 @@ def rank_bins(X: Array, bins: int, weights: Array | None = None) -> Array:
 
 def indicators(codes: Array, bins: int) -> Array:
     """Return the 0/1 matrix (N, d B) that indicates the bin of each value."""
-    is_in_bin: Array = (codes[:, :, None] == np.arange(bins)).reshape(len(codes), -1).astype(float)
-    return is_in_bin
+    return np.asarray((codes[:, :, None] == np.arange(bins)).reshape(len(codes), -1).astype(float))
 
 
 def mutual_information(

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class KernelTables:
 class Kernel(Protocol):
     """A kernel that is twice differentiable and depends on inner products only."""
 
-    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
+    def tables(self, inner: Array, left_squares: Array, right_squares: Array) -> KernelTables:
         """Return the tables from inner products (m, n) and squared norms (m,), (n,)."""
 
 
@@ -65,7 +65,7 @@ class Polynomial:
     degree: int = 3
     offset: float = 1.0
 
-    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
+    def tables(self, inner: Array, left_squares: Array, right_squares: Array) -> KernelTables:
         """Return the tables; the squared norms are not used."""
         p = self.degree
         t = inner + self.offset
@@ -83,10 +83,10 @@ class Gaussian:
 
     width: float
 
-    def tables(self, inner: Array, row_squares: Array, column_squares: Array) -> KernelTables:
+    def tables(self, inner: Array, left_squares: Array, right_squares: Array) -> KernelTables:
         """Return the tables."""
         scale = self.width**-2
-        squared = np.maximum(row_squares[:, None] + column_squares - 2 * inner, 0)
+        squared = np.maximum(left_squares[:, None] + right_squares - 2 * inner, 0)
         value = np.exp(-0.5 * scale * squared)
         return KernelTables(value, scale * value, scale**2 * value, stationary=True)
 
@@ -120,7 +120,7 @@ KERNELS = {"gaussian": gaussian, "polynomial": polynomial, "linear": inner_produ
 
 def tables(kernel: Kernel, X: Array, Z: Array) -> KernelTables:
     """Return the tables of points X (m, d) against points Z (n, d)."""
-    return kernel.tables(X @ Z.T, np.einsum("ia,ia->i", X, X), np.einsum("ia,ia->i", Z, Z))
+    return kernel.tables(X @ Z.T, row_squares(X), row_squares(Z))
 
 
 def median_distance(inner: Array, counts: Array | None = None) -> float:
@@ -128,9 +128,9 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
 
     A point that occurs `counts` (n,) times counts as so many points at distance 0.
     """
-    row_squares = np.diag(inner)
+    squared_norms = np.diag(inner)
     pairs = np.triu_indices(len(inner), 1)
-    squared = np.maximum((row_squares[:, None] + row_squares - 2 * inner)[pairs], 0)
+    squared = np.maximum((squared_norms[:, None] + squared_norms - 2 * inner)[pairs], 0)
     if counts is None:
         return float(np.sqrt(np.median(squared)))
     copies = np.maximum(counts * (counts - 1) / 2, 0).sum()
@@ -155,8 +155,7 @@ def directional(table: KernelTables, inner: Array, anchors: Array) -> Array:
 
 def values(table: KernelTables, S: Array, alpha: Array) -> Array:
     """Return f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
-    function_values: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
-    return function_values
+    return np.asarray(table.value @ alpha + np.einsum("ij,ij->i", table.first, S))
 
 
 def pull(table: KernelTables, S: Array, alpha: Array) -> Array:
@@ -165,8 +164,7 @@ def pull(table: KernelTables, S: Array, alpha: Array) -> Array:
     The sign is plus in both families of kernels, because for a stationary kernel
     (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.
     """
-    pulls: Array = table.first * alpha + table.second * S
-    return pulls
+    return np.asarray(table.first * alpha + table.second * S)
 
 
 def evaluate(

@@ -86,8 +86,7 @@ class Features:
 
     def in_training(self, position: int) -> Array:
         """Return which samples (n,) are in the training set at a position of the chunk."""
-        in_training_set: Array = self.sets.rows[:, self.first_set + position]
-        return in_training_set
+        return np.asarray(self.sets.rows[:, self.first_set + position])
 
     def squared_products(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
         """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""

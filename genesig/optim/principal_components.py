@@ -65,10 +65,9 @@ class Points:
         train_counts = None if counts is None else counts[train]
         typical_distance = median_distance(self.inner[np.ix_(train, train)], train_counts) or 1.0
         norms = np.diag(self.inner)
-        kernel_values: Array = (
+        return np.asarray(
             Gaussian(width * typical_distance).tables(inner, norms[rows], norms[train]).value
         )
-        return kernel_values
 
 
 @dataclass(frozen=True)

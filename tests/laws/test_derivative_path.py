@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
+from genesig.arrays import row_squares
 from genesig.errors import GenesigError
 from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
 from genesig.optim.nonlinear import problem
@@ -17,7 +18,7 @@ from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.metric import Metric, accelerate
 from genesig.optim.nonlinear.multipliers import gap
 from genesig.optim.nonlinear.path import derivative_path
-from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Gradient, InvalidProblem
 from genesig.optim.nonlinear.solvers import SOLVERS
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genesig.arrays import row_squares
 from genesig.compiled.descent import DualBounds, gap_bound
 from genesig.optim.nonlinear.metric import Metric, _memory
-from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 
 N_SAMPLES = 5
 N_FEATURES = 6

@@ -66,8 +66,7 @@ class Ridge:
         """Return f at new points (m, |S|), as (L, m)."""
         if self.X.shape[1] == 0:
             return np.full((len(self.dual), len(points)), self.mean)
-        predictions: Array = self.mean + self.dual @ tables(self.kernel, points, self.X).value.T
-        return predictions
+        return np.asarray(self.mean + self.dual @ tables(self.kernel, points, self.X).value.T)
 
     def gradient(self, points: Array) -> Array:
         """Return the gradient of f at new points (m, |S|), (m, |S|), for the first λ."""
@@ -133,10 +132,7 @@ class PathFit:
     def standardised(self, points: Array) -> Array:
         """Return new rows in the path's units, (m, d')."""
         columns = self.features
-        standardised_points: Array = (points[:, columns] - self.centre[columns]) / self.scale[
-            columns
-        ]
-        return standardised_points
+        return np.asarray((points[:, columns] - self.centre[columns]) / self.scale[columns])
 
     def support(self, step: int) -> Array:
         """Return the features selected at one step of the path, as indices of `features`."""

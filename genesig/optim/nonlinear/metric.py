@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.compiled.descent import (
     ANDERSON_WINDOW,
     INSIDE_BOUND,
@@ -27,7 +27,7 @@ from genesig.compiled.descent import (
     advance_iteration,
 )
 from genesig.optim.kernels import dense_blocks
-from genesig.optim.nonlinear.penalties import Penalty, row_squares
+from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Gradient, Problem
 
 MIN_WEIGHT_SHARE = 1e-6  # smallest weight, over the largest one

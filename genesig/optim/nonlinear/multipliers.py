@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genesig.arrays import Array
-from genesig.optim.nonlinear.penalties import Penalty, row_squares
+from genesig.arrays import Array, row_squares
+from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Expansion, Problem, slice_features
 
 
@@ -38,16 +38,15 @@ class Multipliers:
     def squares(self, X: Array) -> Array:
         """Return ||q_a||² of all features (d,), in 2 n² d flops and no d × n array."""
         squared_norms = compressed_squares(X, self.theta)
-        squared_norms[self.active] = np.einsum("ai,ai->a", self.values, self.values)
+        squared_norms[self.active] = row_squares(self.values)
         return squared_norms
 
     def product(self, X: Array, inner: Array) -> Array:
         """Return X q = Σ_a x_a q_a' (n, n), from the inner products X X' = `inner`."""
         active_columns = X[:, self.active]
-        product: Array = inner @ self.theta + active_columns @ (
-            self.values - active_columns.T @ self.theta
+        return np.asarray(
+            inner @ self.theta + active_columns @ (self.values - active_columns.T @ self.theta)
         )
-        return product
 
     def activate(self, X: Array, features: Array) -> Multipliers:
         """Return the multipliers with more features active."""
@@ -73,8 +72,7 @@ def compressed_squares(X: Array, theta: Array) -> Array:
     """Return ||Θ'x_a||² of every column of X."""
     squared_norms = np.empty(X.shape[1])
     for columns in slice_features(X.shape[1]):
-        q = X[:, columns].T @ theta
-        squared_norms[columns] = np.einsum("ai,ai->a", q, q)
+        squared_norms[columns] = row_squares(X[:, columns].T @ theta)
     return squared_norms
 
 

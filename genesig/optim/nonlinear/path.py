@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.errors import pick
 from genesig.optim.kernels import Kernel, evaluate
 from genesig.optim.nonlinear.instance import DerivativeCriterion, Instance, make_instance
 from genesig.optim.nonlinear.multipliers import Multipliers, certify
-from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
+from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import (
     check_data,
     check_memory,

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.plugins import Registry
 
 
@@ -77,24 +77,16 @@ class Penalty:
     def conjugate_factor(self, squared: Array, step: float) -> Array:
         """Return the factor of each block (G,) in `prox_conjugate`; 1 where a block is zero."""
         shrinkage_factors = shrinkage(self.norms(squared), self.radius)
-        factor: Array = 1 - shrinkage_factors / (1 + self.curvature / step)
-        return factor
+        return np.asarray(1 - shrinkage_factors / (1 + self.curvature / step))
 
     def spread(self, block_values: Array) -> Array:
         """Return the value of each variable's block, as a column (d, 1)."""
-        column: Array = block_values[self.block, None]
-        return column
+        return np.asarray(block_values[self.block, None])
 
     def take(self, features: Array) -> Penalty:
         """Return the penalty of some variables; they must form whole blocks."""
         blocks, renumbered = np.unique(self.block[features], return_inverse=True)
         return Penalty(self.radius[blocks], renumbered, self.curvature)
-
-
-def row_squares(M: Array) -> Array:
-    """Return the squared norm of each row."""
-    squares: Array = np.einsum("ai,ai->a", M, M)
-    return squares
 
 
 def shrinkage(norms: Array, threshold: Array) -> Array:

@@ -76,10 +76,9 @@ class Problem:
     def solve(self, b: Array) -> Array:
         """Return (K + n ν I)⁻¹ b."""
         eigenvectors = self.eigenvectors
-        solution: Array = (
+        return np.asarray(
             eigenvectors @ ((eigenvectors.T @ b).T / (self.eigenvalues + self.n * self.nu)).T
         )
-        return solution
 
     def expand(self, product_Xq: Array) -> Expansion:
         """Return the expansion of multipliers q from X q (n, n); β = -q/2ν is inserted here."""

@@ -375,8 +375,7 @@ def _derivatives(problem: Problem, X: Array, f: _Function) -> Array:
     pull_matrix = pull(problem.table, _direction(problem, X, f), f.alpha)
     if problem.table.stationary:
         pull_matrix[np.diag_indices(problem.n)] -= pull_matrix.sum(axis=1)
-    derivatives: Array = f.beta @ problem.table.first + X.T @ pull_matrix.T
-    return derivatives
+    return np.asarray(f.beta @ problem.table.first + X.T @ pull_matrix.T)
 
 
 def _gradient_norm(problem: Problem, X: Array) -> float:

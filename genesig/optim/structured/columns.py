@@ -73,8 +73,7 @@ class Blocks:
 
     def columns(self, k: int) -> Array:
         """Return the columns of block k."""
-        columns: Array = self.members[self.starts[k] : self.starts[k + 1]]
-        return columns
+        return np.asarray(self.members[self.starts[k] : self.starts[k + 1]])
 
     def sizes(self) -> Array:
         """Return the number of columns of each block, (B,)."""
@@ -94,8 +93,7 @@ class Blocks:
 
     def block_sums(self, of_column: Array) -> Array:
         """Return the sum over each block's columns: (d, ...) gives (B, ...)."""
-        total: Array = np.add.reduceat(of_column[self.members], self.starts[:-1], axis=0)
-        return total
+        return np.asarray(np.add.reduceat(of_column[self.members], self.starts[:-1], axis=0))
 
 
 MAX_GRAM_BYTES = 100e6  # memory of Gram matrices that are kept for the next response
@@ -208,8 +206,7 @@ class Columns:
         products = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
         products *= products
         column_squares = products if T == 1 else products.reshape(-1, P, T).sum(axis=2)
-        squares: Array = (self._sums @ column_squares).T
-        return squares
+        return np.asarray((self._sums @ column_squares).T)
 
     def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:
         """Return ``sum_k A_k v_k`` (n, T) of some blocks, v_k along ``A_k'alpha``.
@@ -244,8 +241,7 @@ class Columns:
 
 def lower_triangle(M: Array) -> Array:
     """Return the rows of the lower triangle of matrices (..., n, n), concatenated."""
-    rows: Array = M[..., *_lower_indices(M.shape[-1])]
-    return rows
+    return np.asarray(M[..., *_lower_indices(M.shape[-1])])
 
 
 def symmetric_matrix(rows: Array, n: int) -> Array:

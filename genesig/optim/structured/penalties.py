@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
 
@@ -117,12 +117,6 @@ class LatentOverlap:
 def _largest_norm(blocks: Blocks, G: Array) -> float:
     """Return ``max_k ||G_k|| / w_k``."""
     return float((np.sqrt(blocks.block_sums(row_squares(G))) / blocks.weights).max())
-
-
-def row_squares(M: Array) -> Array:
-    """Return the squared norm of each row."""
-    squares: Array = np.einsum("jt,jt->j", M, M)
-    return squares
 
 
 MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent

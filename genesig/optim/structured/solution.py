@@ -97,8 +97,7 @@ class BlockPath:
 
     def support(self, m: int) -> Array:
         """Return the blocks of one fit, ascending."""
-        blocks: Array = self.norms.indices[self.norms.indptr[m] : self.norms.indptr[m + 1]]
-        return blocks
+        return np.asarray(self.norms.indices[self.norms.indptr[m] : self.norms.indptr[m + 1]])
 
     def piece(self, m: int, k: int) -> Array:
         """Return v_k, (m_k, T), in the order of the block's columns."""
@@ -143,8 +142,7 @@ class DensePath:
 
     def coef(self, m: int) -> Array:
         """Return the coefficients of one fit, (d, T)."""
-        coef: Array = self.coefs[m]
-        return coef
+        return np.asarray(self.coefs[m])
 
 
 class BlockNorms(NamedTuple):

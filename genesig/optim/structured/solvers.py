@@ -20,11 +20,11 @@ from typing import cast
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.errors import GenesigError, pick
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path, check_levels
-from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
+from genesig.optim.structured.penalties import Groups, Penalty, Projected
 from genesig.optim.structured.solution import (
     DensePath,
     Minimisers,
