@@ -72,7 +72,8 @@ def equal_list(lists: GeneLists, first_list: int, number: int) -> int:
 def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits: CoxScores) -> None:
     """Fill `fits` with the ridge refit of every list at each lambda, but for `unsolved` lists.
 
-    Equal lists of a training set are fitted once.
+    Equal lists of a training set are fitted once, so that their scores do not differ by rounding:
+    the choice among them is then a tie.
     """
     n_lists = fits.covariates.shape[1]
     n_columns = data.columns.shape[1]
