@@ -35,20 +35,13 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
     Source: Platt 1999, Advances in Large Margin Classifiers, for targets that are smoothed; here
     towards the shares of the classes, not towards equal ones, which would move the mean.
     """
-    from scipy.optimize import minimize
-
     line, difference_sd = _without_slope(scores, class_number)
     if not difference_sd > 0:
         return line
     target = _smoothed_targets(class_number, scores.shape[1])
     X = _intercept_columns(scores)
     X = np.concatenate([X, _differences(scores)[..., None] / difference_sd], axis=2)
-    start = np.append(line[1:-1] - line[0], 0.0)
-    theta = minimize(
-        _loss, start, (X, target), "trust-exact", jac=True, hess=_hessian, options={"gtol": 1e-8}
-    ).x
-    for _ in range(2):  # to the last digit, so that equal inputs give equal lines
-        theta = theta - np.linalg.solve(_hessian(theta, X, target), _loss(theta, X, target)[1])
+    theta = _minimise_loss(np.append(line[1:-1] - line[0], 0.0), X, target)
     if not theta[-1] > 0:
         return line
     return np.concatenate([[0.0], theta[:-1], theta[-1:] / difference_sd])
@@ -153,19 +146,22 @@ def _slope_variance(scores: Array, line: Array) -> float:
 
 def _intercepts(scores: Array, class_number: Array, slope: float) -> Array:
     """Return the intercepts (T - 1,) of all classes but the first, fitted at a fixed slope."""
+    target = _smoothed_targets(class_number, scores.shape[1])
+    shares = target.mean(axis=0)
+    offset = slope * _differences(scores)
+    start = np.log(shares[1:] / shares[0])
+    return _minimise_loss(start, _intercept_columns(scores), target, offset)
+
+
+def _minimise_loss(start: Array, X: Array, target: Array, offset: Array | float = 0.0) -> Array:
+    """Return the minimum theta (m,) of `_loss`, from a start (m,)."""
     from scipy.optimize import minimize
 
-    T = scores.shape[1]
-    X = _intercept_columns(scores)
-    offset = slope * _differences(scores)
-    target = _smoothed_targets(class_number, T)
-    shares = target.mean(axis=0)
-    start = np.log(shares[1:] / shares[0])
     arguments = (X, target, offset)
     theta = minimize(
         _loss, start, arguments, "trust-exact", jac=True, hess=_hessian, options={"gtol": 1e-8}
     ).x
-    for _ in range(2):  # as in `fitted_line`
+    for _ in range(2):  # to the last digit, so that equal inputs give equal lines
         theta = theta - np.linalg.solve(_hessian(theta, *arguments), _loss(theta, *arguments)[1])
     return np.asarray(theta)
 

@@ -6,7 +6,6 @@ is ``Σ_i v_i (q_i log q_i + (1 - q_i) log(1 - q_i))``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -148,6 +147,10 @@ class LogisticSets:
     start: PathState  # the fits without features
     deviance: Array  # (k,) their losses, which gaps are relative to
 
+    # see `LossTrainingSets`
+    solve = staticmethod(solve_sets)
+    certify = staticmethod(certify_sets)
+
     @property
     def tau_max(self) -> Array:
         """``(1/n_k) max_j |z_j'V(t - p)|`` of each, (k,); see `TrainingSets.tau_max`."""
@@ -157,16 +160,6 @@ class LogisticSets:
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu, (k,)."""
         return self.training_sets.norm
-
-    @property
-    def solve(self) -> Callable[..., None]:
-        """See `LossTrainingSets.solve`."""
-        return solve_sets
-
-    @property
-    def certify(self) -> Callable[..., None]:
-        """See `LossTrainingSets.certify`."""
-        return certify_sets
 
     def loss_data(self, chunk: slice) -> LossData:
         """Return a chunk of the training sets for compiled code."""

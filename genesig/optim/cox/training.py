@@ -86,6 +86,10 @@ class CoxSets:
     # results of `cached`: paths of several mu start alike, and meet the same supports
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    # see `LossTrainingSets`
+    solve = staticmethod(solve_sets)
+    certify = staticmethod(certify_sets)
+
     def cached(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, computed once for each key."""
         if key not in self.cache:
@@ -121,16 +125,6 @@ class CoxSets:
     def deviance(self) -> Array:
         """Null deviance of each training set, (k,), which gaps are relative to."""
         return np.array([risk.null_deviance for risk in self.risk])
-
-    @property
-    def solve(self) -> Callable[..., None]:
-        """See `LossTrainingSets.solve`."""
-        return solve_sets
-
-    @property
-    def certify(self) -> Callable[..., None]:
-        """See `LossTrainingSets.certify`."""
-        return certify_sets
 
     @cached_property
     def start(self) -> PathState:

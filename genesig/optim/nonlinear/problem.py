@@ -87,10 +87,18 @@ class Problem:
         )
         derivative_part = np.einsum("ij,ij->i", self.table.first, directional_sums)
         alpha = self.solve(self.y - derivative_part)
-        pull_matrix = pull(self.table, directional_sums, alpha)
+        spread = self.spread(directional_sums, alpha)
+        return Expansion(alpha, values(self.table, directional_sums, alpha), spread)
+
+    def spread(self, S: Array, alpha: Array) -> Array:
+        """Return R (n, n) of the second term X'R' of the partial derivatives, see `Expansion`.
+
+        S (n, n): as by `kernels.directional`. alpha (n,).
+        """
+        R = pull(self.table, S, alpha)
         if self.table.stationary:
-            pull_matrix[np.diag_indices(self.n)] -= pull_matrix.sum(axis=1)
-        return Expansion(alpha, values(self.table, directional_sums, alpha), pull_matrix)
+            R[np.diag_indices(self.n)] -= R.sum(axis=1)
+        return R
 
     def gradient(self, X: Array, q: Array) -> Array:
         """Return φ(q) (d, n), the partial derivatives at the training points, in 6 n² d flops."""

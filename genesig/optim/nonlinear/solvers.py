@@ -52,7 +52,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.kernels import directional, pull, values
+from genesig.optim.kernels import directional, values
 from genesig.optim.nonlinear.instance import Instance
 from genesig.optim.nonlinear.metric import (
     EIGENVALUE_MARGIN,
@@ -372,10 +372,8 @@ def _values(problem: Problem, X: Array, f: _Function) -> Array:
 
 def _derivatives(problem: Problem, X: Array, f: _Function) -> Array:
     """Return the derivatives of f at the samples, (d, n)."""
-    pull_matrix = pull(problem.table, _direction(problem, X, f), f.alpha)
-    if problem.table.stationary:
-        pull_matrix[np.diag_indices(problem.n)] -= pull_matrix.sum(axis=1)
-    return np.asarray(f.beta @ problem.table.first + X.T @ pull_matrix.T)
+    R = problem.spread(_direction(problem, X, f), f.alpha)
+    return np.asarray(f.beta @ problem.table.first + X.T @ R.T)
 
 
 def _gradient_norm(problem: Problem, X: Array) -> float:
