@@ -93,17 +93,12 @@ def forest_several(X: Array, y: Array, X_test: Array, folds: Folds, random_state
 
 
 def forest_votes(X: Array, y: Array, X_test: Array, random_state: int) -> tuple[Array, Array]:
-    """Return the shares of a random forest's trees that vote for each class, of all rows.
+    """Return the share of a random forest's trees that vote for each class.
 
-    The forest is that of scikit-learn's RandomForestClassifier with its defaults and `N_TREES`
-    trees. Its own loop takes half as long again: it checks the data for each tree, and passes
-    training and test rows through each tree one after the other.
-
-    Returns
-    -------
-    (n, T) float
-        Of training rows, by the trees whose bootstrap sample lacks the row.
-    (n_test, T) float
+    First of training rows (n, T), by the trees whose bootstrap sample lacks the row, then of test
+    rows (n_test, T). The forest is that of scikit-learn's RandomForestClassifier with its defaults
+    and `N_TREES` trees. Its own loop takes half as long again: it checks the data for each tree,
+    and passes training and test rows through each tree one after the other.
     """
     from sklearn.tree import DecisionTreeClassifier
 

@@ -35,10 +35,8 @@ def shared_docstring(shared: type, summary: str, docstring: str | None) -> str:
 def checked_weights(sample_weight: Any, X: Array) -> Array | None:
     """Return sample_weight as an array (n,), or None without weights.
 
-    Raises
-    ------
-    InvalidProblem, ValueError
-        For weights that are negative, not finite, 0 for all rows, or not as many as rows of X.
+    Raises InvalidProblem, ValueError: for weights that are negative, not finite, 0 for all rows, or
+    not as many as rows of X.
     """
     if sample_weight is None:
         return None
@@ -106,19 +104,12 @@ def check_training_data(
 ) -> tuple[Array, Array, Array | None]:
     """Return checked X (n, d), y (n,) and weights (n,) or None.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        scikit-learn sets its attributes `n_features_in_` and `feature_names_in_`.
-    consequence : str
-        End of the message about constant features: why they are of no use.
-    y_numeric : bool
+    estimator: scikit-learn sets its attributes `n_features_in_` and `feature_names_in_`.
+    consequence: end of the message about constant features: why they are of no use. y_numeric:
+    whether y must be numbers.
 
-    Raises
-    ------
-    InvalidProblem
-        For fewer than 3 samples of a weight above 0, missing values, features that are constant
-        on these samples, and weights that `checked_weights` refuses.
+    Raises InvalidProblem: for fewer than 3 samples of a weight above 0, missing values, features
+    that are constant on these samples, and weights that `checked_weights` refuses.
     """
     try:
         X, y = validate_data(

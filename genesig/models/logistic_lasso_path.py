@@ -1,7 +1,7 @@
 """The path of l1 and elastic-net logistic regression by Newton methods, in NumPy.
 
-It serves the baselines of two classes, which need no compiled code for it. `genesig.optim.logistic`
-has the certified solver with sample weights.
+It serves the baselines of two classes, which need no compiled code for it in a first run.
+`genesig.optim.logistic` has the certified solver with sample weights, which is compiled.
 """
 
 from __future__ import annotations
@@ -16,18 +16,12 @@ from genesig.errors import GenesigError
 
 MAX_VIOLATION = 1e-10
 """Share of tau by which the gradient of a feature that is not selected may exceed tau."""
-
 MAX_GRADIENT = 1e-12
 """Share of tau_max up to which the gradient of the selected features counts as 0."""
-
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
-
-MAX_NEWTON_STEPS = 200
-"""Largest number of Newton steps at one tau, or with the same selected features."""
-
+MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
 MAX_ODDS_ERROR = 1e-10
 """Largest difference between the log odds of the probabilities and of the coefficients."""
-
 MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
 
@@ -48,15 +42,9 @@ def logistic_lasso_path(
     ``(1/n) Σ_i log(1 + exp(-y_i f(x_i))) + tau ||b||_1 + tau (1/l1_share - 1) ||b||²/2``, which is
     glmnet's elastic net with lambda = tau/l1_share.
 
-    Parameters
-    ----------
-    X : (n, d) array
-    y : (n,) array
-        ±1, of both classes.
-    tau_shares : (m,) array
-        Falling tau, as shares of the smallest one that selects nothing.
-    l1_share : float
-        glmnet's alpha, scikit-learn's l1_ratio, above 0; 1 is the lasso.
+    X (n, d). y (n,): ±1, of both classes. tau_shares (m,): falling tau, as shares of the smallest
+    one that selects nothing. l1_share: glmnet's alpha, scikit-learn's l1_ratio, above 0; 1 is the
+    lasso.
     """
     Z = X - X.mean(axis=0)
     positive = (y > 0).astype(float)

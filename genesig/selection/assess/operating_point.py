@@ -124,12 +124,10 @@ def threshold_for_sensitivity(
 
     positive_scores (n,). groups (n,): the group of each; None if all are independent.
 
-    References
-    ----------
-    Wilks 1941, Ann Math Stat 12:91; interpolation: Hyndman and Fan 1996, Am Stat 50:361, type 6.
-    Where scores of different models are taken as exchangeable this is cross-conformal prediction
-    of one class (Vovk 2015, Ann Math Artif Intell 74:9). Draws: Hoffman, Sen and Weinberg 2001,
-    Biometrika 88:1121.
+    Source: Wilks 1941, Ann Math Stat 12:91; interpolation: Hyndman and Fan 1996, Am Stat 50:361,
+    type 6. Where scores of different models are taken as exchangeable this is cross-conformal
+    prediction of one class (Vovk 2015, Ann Math Artif Intell 74:9). Draws: Hoffman, Sen and
+    Weinberg 2001, Biometrika 88:1121.
     """
     draws = positive_scores[None] if groups is None else _draw_from_groups(positive_scores, groups)
     n = draws.shape[1]
