@@ -91,15 +91,6 @@ class Gaussian:
         return KernelTables(value, scale * value, scale**2 * value, stationary=True)
 
 
-def linear() -> Polynomial:
-    """Return the linear kernel, k(x, z) = x'z.
-
-    With it a penalty on the partial derivatives is that of the lasso: f has a weight w_a for each
-    feature, and ||∂_a f|| = sqrt(n) |w_a| over the n samples.
-    """
-    return Polynomial(degree=1, offset=0.0)
-
-
 def gaussian(*, width: float, degree: int, offset: float) -> Kernel:
     """Return a Gaussian kernel; degree and offset are not used."""
     return Gaussian(width)
@@ -110,12 +101,16 @@ def polynomial(*, width: float, degree: int, offset: float) -> Kernel:
     return Polynomial(degree, offset)
 
 
-def inner_product(*, width: float, degree: int, offset: float) -> Kernel:
-    """Return the linear kernel; no setting is used."""
-    return linear()
+def linear(*, width: float, degree: int, offset: float) -> Kernel:
+    """Return the linear kernel, k(x, z) = x'z; no setting is used.
+
+    With it a penalty on the partial derivatives is that of the lasso: f has a weight w_a for each
+    feature, and ||∂_a f|| = sqrt(n) |w_a| over the n samples.
+    """
+    return Polynomial(degree=1, offset=0.0)
 
 
-KERNELS = {"gaussian": gaussian, "polynomial": polynomial, "linear": inner_product}
+KERNELS = {"gaussian": gaussian, "polynomial": polynomial, "linear": linear}
 
 
 def tables(kernel: Kernel, X: Array, Z: Array) -> KernelTables:

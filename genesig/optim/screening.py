@@ -135,13 +135,9 @@ def _levels_above(
     levels (c, block) are products with residuals; they are scaled in place. scales (q, d) are those
     of all training sets, thresholds (c,) those of the scanned ones.
     """
-    scale = (
-        scales[:, feature_slice]
-        if len(set_numbers) == len(scales)
-        else scales[set_numbers, feature_slice]
-    )
     with np.errstate(invalid="ignore", over="ignore"):
-        levels *= scale  # 0 ∞ of a feature that is always checked is NaN, which passes
+        # 0 ∞ of a feature that is always checked is NaN, which passes.
+        levels *= scales[set_numbers, feature_slice]
         entries = np.flatnonzero(
             ~(np.abs(levels, out=levels) < thresholds.astype(np.float32)[:, None])
         )

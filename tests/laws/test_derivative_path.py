@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.arrays import row_squares
 from genesig.errors import GenesigError
-from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
+from genesig.optim.kernels import Gaussian, Polynomial, median_distance
 from genesig.optim.nonlinear import problem
 from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.metric import Metric, accelerate
@@ -22,7 +22,7 @@ from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Gradient, InvalidProblem
 from genesig.optim.nonlinear.solvers import SOLVERS
 
-KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
+KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": Polynomial(1, 0.0)}
 GROUPS = [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]]
 PATH_SETTINGS = {
     "kernel": KERNELS["gaussian"],
@@ -135,7 +135,7 @@ def test_any_shape_is_solved_and_certified(seed, n, d, penalty, copies):
 
 def test_tau_max_of_the_linear_kernel_is_the_lasso_s():
     X, y = data(3, 30, 5)
-    path = solve(X, y, kernel=linear(), tau=[1.0])
+    path = solve(X, y, kernel=Polynomial(1, 0.0), tau=[1.0])
     assert path.tau_max == pytest.approx(2 / 30 * np.abs(X.T @ (y - y.mean())).max(), rel=1e-6)
 
 

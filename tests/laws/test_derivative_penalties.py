@@ -120,7 +120,8 @@ def test_gap_bound_of_free_and_bounded_rows_is_the_formula():
     free_bound = 2.5
     conjugate = 0.4
     bounds = DualBounds(n_free, block, radius, curvature, free_bound)
-    memory = _memory(Metric.plain(N_SAMPLES, 1.0), q, len(radius))
+    metric = Metric(np.eye(N_SAMPLES), np.ones(N_SAMPLES), np.zeros(N_SAMPLES))
+    memory = _memory(metric, q, len(radius))
     memory.slopes[0] = phi.ravel()
     memory.conjugate[0] = conjugate
     omega = Penalty(radius, block, curvature).value(row_squares(phi[n_free:]))

@@ -13,12 +13,17 @@ from genesig.optim.kernels import (
     Polynomial,
     dense_blocks,
     evaluate,
-    linear,
     median_distance,
     tables,
 )
 
-MEMBERS = [linear(), Polynomial(2, 1.0), Polynomial(3, 0.5), Polynomial(2, 0.0), Gaussian(1.7)]
+MEMBERS = [
+    Polynomial(1, 0.0),
+    Polynomial(2, 1.0),
+    Polynomial(3, 0.5),
+    Polynomial(2, 0.0),
+    Gaussian(1.7),
+]
 
 
 def function(kernel, seed, n=7, d=3):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, linear, tables
+from genesig.optim.kernels import Gaussian, Polynomial, dense_blocks, tables
 from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
 from genesig.optim.nonlinear.path import derivative_path
 
@@ -21,7 +21,7 @@ KERNEL_CASES = {
     "gaussian-1": (Gaussian(1.0), 0.1, 1e-2),
     "polynomial-2": (Polynomial(2, 1.0), 0.5, 1e-2),
     "polynomial-3": (Polynomial(3, 1.0), 0.5, 1e-3),
-    "linear": (linear(), 0.4, 1e-3),
+    "linear": (Polynomial(1, 0.0), 0.4, 1e-3),
 }
 
 

@@ -50,11 +50,6 @@ class Metric:
         weight = np.maximum(mean, MIN_WEIGHT_SHARE * mean.max()) / (2 * problem.nu)
         return cls(basis, weight, np.maximum(eigenvalues, 0) * (-0.5 / problem.nu))
 
-    @classmethod
-    def plain(cls, n: int, step: float) -> Metric:
-        """Return the metric whose steps have one length."""
-        return cls(np.eye(n), np.full(n, 1 / step), np.zeros(n))
-
     def times(self, factor: float) -> Metric:
         """Return the metric with all weights multiplied, so that steps are shorter."""
         return replace(self, weight=factor * self.weight)

@@ -509,12 +509,6 @@ class Risk:
     observed: float
     interval: Interval
 
-    @property
-    def ratio(self) -> tuple[float, Interval]:
-        """Return observed over expected risk, 1 if calibrated, with its 95 % interval."""
-        low, high = self.interval
-        return self.observed / self.expected, (low / self.expected, high / self.expected)
-
 
 def risk_at(
     time: Array, event: Array, S: Array, horizon: float, group: Array | None = None

@@ -11,7 +11,6 @@ from reference_formulas import tied
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.survival import (
-    Risk,
     auc_at,
     brier_losses,
     calibration_slope_of_cox,
@@ -268,9 +267,8 @@ def test_calibration_at_a_horizon():
     time, event, f = drawn(rng, 600)
     S = np.exp(-np.exp(f))  # the truth at time 1
     all_risks = risk_at(time, event, S, 1.0)
-    ratio, (low, high) = all_risks.ratio
-    assert low < 1 < high
-    assert ratio == pytest.approx(1, abs=0.1)
+    assert all_risks.interval[0] < all_risks.expected < all_risks.interval[1]
+    assert all_risks.observed == pytest.approx(all_risks.expected, rel=0.1)
     groups = list(risk_groups(time, event, S, 1.0))
     assert len(groups) == 5
     assert sum(group.samples for group in groups) == 600
@@ -281,13 +279,6 @@ def test_calibration_at_a_horizon():
     half, limits = calibration_slope_of_cox(time, event, 2 * f + 5)
     assert half == pytest.approx(b / 2, rel=1e-6)
     assert limits[1] < 1
-
-
-def test_ratio_of_risks_and_its_limits_are_observed_over_expected():
-    risk = Risk(samples=10, expected=0.4, observed=0.5, interval=(0.3, 0.7))
-    ratio, limits = risk.ratio
-    assert ratio == pytest.approx(1.25)
-    assert limits == pytest.approx((0.75, 1.75))
 
 
 @pytest.mark.parametrize(("horizon", "observed"), [(1.0, 1 / 3), (1.9, 1 / 3), (2.5, 2 / 3)])
