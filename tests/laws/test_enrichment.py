@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.results import Dataset
+from genesig.selection import enrichment
 from genesig.selection.enrichment import (
     MeasuredSets,
     by_gene,
@@ -29,6 +30,7 @@ from genesig.selection.enrichment import (
     permuted_lists_table,
     ranking_table,
 )
+from genesig.selection.genes.univariate import statistics
 
 Array = np.ndarray[Any, Any]
 
@@ -147,6 +149,18 @@ def test_list_is_compared_with_every_set_that_shares_a_gene() -> None:
     assert top_row["p_value"] == pytest.approx(comb(8, 6) / comb(30, 6))
     assert table["family_p"].isna().all()
     assert top_row["names"] == "S0, S1, S2, S3, S4, S5"
+
+
+def test_shuffle_with_the_observed_score_counts_though_its_last_digit_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dataset = study()
+    measured = MeasuredSets.from_dataset(dataset, SETS)
+    score = maxmean_scores(by_gene(statistics(dataset), measured), measured)
+    null = np.vstack([score, -score * (1 - 1e-14), 0 * score])
+    monkeypatch.setattr(enrichment, "shuffled_scores", lambda *_: null)
+    table = ranking_table(dataset, make_splits(dataset, 3, 1), measured, SETS)
+    assert table["p_value"].tolist() == [3 / 4] * len(SETS.names)
 
 
 def test_only_the_set_with_a_signal_is_significant() -> None:

@@ -87,11 +87,12 @@ def test_without_permutations_enough_nothing_passes_the_gate():
     assert gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES)[:1], 0.1) == 1.0
 
 
-def test_gate_counts_no_gene_of_permutations_without_genes() -> None:
-    """One gene is in every list; permuted labels list no gene."""
+@pytest.mark.parametrize("fdr", [0.1, 1 / 20])
+def test_gate_counts_no_gene_of_permutations_without_genes(fdr: float) -> None:
+    """One gene is in every list, at q = 1 / 20; permuted labels list no gene."""
     observed_tails = np.array([30] + [1] * HALVES)
     null_tails = np.array([[30] + [0] * HALVES] * 19)
-    assert gate_p(observed_tails, null_tails, 0.1) == 1 / 20
+    assert gate_p(observed_tails, null_tails, fdr) == 1 / 20
 
 
 def test_ties_are_ranked_by_weight_and_absent_genes_are_left_out():

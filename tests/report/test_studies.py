@@ -6,7 +6,7 @@ import pytest
 
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK
-from genesig.report.studies import left_out_badge, studies_section
+from genesig.report.studies import draw_forest, left_out_badge, studies_section
 
 
 def of(name):
@@ -55,3 +55,21 @@ def test_left_out_badge_has_the_colour_of_support_if_all_studies_exceed_chance(l
     badge = left_out_badge({"studies": studies_data})
     assert badge.look == look
     assert badge.text == f"Better than chance in {1 + (low > 0.5)} of 2 left-out studies"
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize(
+    ("mean", "rows"),
+    [((0.8, 0.7, 0.9), ["a", "b", "mean"]), ((0.8, None, None), ["a", "b"])],
+)
+def test_mean_of_studies_is_drawn_with_its_interval_or_not_at_all(mean, rows):
+    study = {"samples": 20, "value": 0.8, "low": 0.7, "high": 0.9, "differs": False}
+    record = {
+        "measure": "AUC",
+        "studies": [study | {"name": name} for name in "ab"],
+        "mean": mean,
+        "next_study": (None, None),
+    }
+    (ax,) = draw_forest(record, 0.5).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == rows
+    assert len(ax.patches) == (mean[1] is not None)

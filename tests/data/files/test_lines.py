@@ -63,3 +63,10 @@ def test_table_without_header_gets_one() -> None:
     """Its line is then the 0th, so that messages count the others as the file does."""
     matrix = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first_line=0)
     assert (matrix.rows, matrix.lines) == (("b", "a"), (1, 2))
+
+
+@pytest.mark.parametrize(("cell", "is_short"), [("5.1", True), ("5.123456789012", False)])
+def test_cells_are_short_or_long_by_the_middle_of_a_text(cell: str, is_short: bool) -> None:
+    text = "\t".join([cell] * 100)
+    assert delimited._has_short_cells(text, "\t") == is_short
+    assert delimited._has_short_cells(text.encode(), "\t") == is_short

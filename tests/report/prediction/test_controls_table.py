@@ -9,6 +9,7 @@ from study_data import COLUMNS
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
+from genesig.report.page.svg import Picture
 from genesig.report.page.tables import WRITERS, Table
 from genesig.report.patients import next_study_section, score_effect_section
 from genesig.report.prediction.section import _auc_text, controls_section
@@ -70,6 +71,19 @@ def test_section_names_methods_whose_paired_difference_excludes_0(limits, expect
     else:
         assert expected in text
         assert ("looks better than it is" in text) == (len(limits) > 1)
+
+
+@pytest.mark.parametrize("has_genesig", [True, False])
+def test_methods_are_drawn_only_beside_genesig(has_genesig):
+    inputs = kind_arguments("classification")
+    controls = inputs["tables"]["controls"]
+    is_genesig = controls["model"].str.startswith("genesig")
+    inputs["tables"]["controls"] = controls[is_genesig]
+    data = collect(StudyResults(**inputs))
+    if not has_genesig:
+        data["tables"]["controls"]["rows"] = []
+    items = controls_section(data, LIMITS).items
+    assert any(isinstance(item, Picture) for item in items) == has_genesig
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_TABLES)

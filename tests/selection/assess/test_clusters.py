@@ -261,6 +261,16 @@ def test_order_interval_counts_groups_with_an_event(rng: np.random.Generator) ->
     assert np.isnan(order_interval(0.7, influence, np.zeros(30), 1)).all()
 
 
+def test_order_interval_ignores_samples_without_a_pair(rng: np.random.Generator) -> None:
+    influence = rng.normal(0, 0.01, 30)
+    side = np.tile([1.0, 0.0, 2.0], 10)
+    paired = side > 0
+    expected = order_interval(0.7, influence[paired], TRIPLES[paired], 5, side[paired])
+    assert order_interval(0.7, influence, TRIPLES, 5, side) == pytest.approx(expected)
+    once = np.minimum(side, 1)
+    assert np.isfinite(order_interval(0.7, influence, TRIPLES, 5, once)).all()
+
+
 def test_influence_spread_of_one_group_is_unknown(rng: np.random.Generator) -> None:
     spread = influence_spread(rng.standard_normal(9), np.zeros(9))
     assert np.isnan(spread.half_width)
