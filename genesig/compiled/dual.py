@@ -1,9 +1,9 @@
 """Kernels of Newton's method on the n-dimensional dual: for lists longer than the samples.
 
-With ``u`` the residual and ``S`` the soft threshold at n tau/2, the fixed point of the damped
-Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, piecewise quadratic
-``||u||²/2 - y'u + ||S(Z'u)||² / (2 n mu)``. Its generalised Hessian is the n × n (Woodbury) form
-``I + Z_A Z_A' / (n mu)``.
+Let ``u`` be the residual and ``S`` the soft threshold at n tau/2. The fixed point of the damped
+Landweber map is ``b = S(Z'u) / (n mu)``. u minimises the dual objective ``||u||²/2 - y'u +
+||S(Z'u)||² / (2 n mu)``, which is strongly convex and piecewise quadratic. Its generalised Hessian
+is the n × n (Woodbury) form ``I + Z_A Z_A' / (n mu)``.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ign
     with ||∂_a f||²_n = (1/n) Σ_i (∂_a f(x_i))². A variable is selected where its partial derivative
     is not zero at every training point; a kernel ridge on the selected variables predicts.
 
-    What differs from the lasso: a variable that is not selected still constrains f, whose gradient
-    is held at zero at n points, so to screen it away beforehand changes the problem. Zeros are in
+    Unlike in the lasso, a variable that is not selected still constrains f: the gradient is held at
+    zero at n points. So to screen a variable away beforehand changes the problem. Zeros are in
     the norms of the derivatives, never in the weights of f. The number of selected variables is
     not limited by n; beyond n the model says nothing, and the path is cut there. With many more
     variables than samples the penalised f itself hardly generalises (`explained_by_none_`): trust

@@ -25,10 +25,10 @@ def two_columns(f: Array) -> Array:
 def fitted_line(scores: Array, class_number: Array) -> Array:
     """Return the line (T + 1,) of smallest cross-entropy with the classes of left-out samples.
 
-    The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c, so
-    that classes which the scores separate have a finite slope, and mean probabilities are the
-    shares. Where b < 0 would fit better, b is 0, and every probability is the share of its class.
-    NaN without a sample of each class, or without a score.
+    The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c. So
+    classes which the scores separate have a finite slope, and mean probabilities are the shares. If
+    b < 0 would fit better, b is 0, and every probability is the share of its class. NaN without a
+    sample of each class, or without a score.
 
     scores (n, T) float. class_number (n,) int.
 

@@ -1,10 +1,10 @@
 """Many training sets of one matrix with right-censored times as their response.
 
 A covariate may have no finite fit. If no sample with a value has an event, or if a covariate
-orders all events, Cox's likelihood rises for ever along its coefficient. Once the information
-about a direction has faded in this way, the covariates of that training set have a penalty, ``ρ
-||a||²``, ρ = 1/n, of coefficients a on columns of mean square 1: a normal prior of variance 1, as
-informative as one sample.
+orders all events, Cox's likelihood rises for ever along its coefficient, and the information about
+its direction fades. The covariates of such a training set have a penalty ``ρ ||a||²`` with ρ = 1/n,
+a the coefficients on columns of mean square 1. It is a normal prior of variance 1, as informative
+as one sample.
 
 Source: Albert and Anderson 1984 (separation); Heinze and Schemper 2001 (in Cox's model).
 """

@@ -15,8 +15,8 @@ from genesig.optim.nonlinear.problem import Expansion, Problem, slice_features
 class Multipliers:
     """Multipliers q: q_a = Θ'x_a of inactive features, and q_a itself of active features.
 
-    The optimum has this form, with one Θ for all features whose gradient vanishes, because
-    0 = φ_a = -(1/2ν) `first` q_a + R x_a has the same two n × n matrices for every one of them.
+    The optimum has this form: features whose gradient vanishes share one Θ. Their condition
+    0 = φ_a = -(1/2ν) `first` q_a + R x_a has the same two n × n matrices for each of them.
     """
 
     theta: Array  # (n, n)

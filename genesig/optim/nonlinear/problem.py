@@ -12,9 +12,9 @@ The Hessian of H is M/(2ν) with M = L - D (K + n ν I)⁻¹ D'. Every variable 
 are in φ, never in β. So a variable that is not selected still constrains f (its gradient vanishes
 at all n points), and to screen it away changes the problem, unlike in the lasso.
 
-ν must be positive: for a Gaussian kernel, and whenever the n (d + 1) functionals are independent,
-some f has f(x_i) = y_i and zero gradient at all x_i, so that with ν = 0 the minimum is 0 for
-every τ, nothing is ever selected, and f is not unique.
+ν must be positive. For a Gaussian kernel, and whenever the n (d + 1) functionals are independent,
+some f has f(x_i) = y_i and zero gradient at all x_i. With ν = 0 the minimum would then be 0 for
+every τ: nothing is ever selected, and f is not unique.
 
 Source: Gregorova et al. (2018), section 4; Rosasco et al. (2010), with their τ half of this one.
 """

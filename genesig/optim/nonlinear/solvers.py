@@ -12,17 +12,17 @@ The printed S1, (2νG + (2/n) F'F + κ Z'Z) w = (2/n) F'y + κ Z'(φ - λ), is t
 G: twice the flops and the condition number squared. λ is the scaled dual variable and is divided
 when κ grows, which the paper omits.
 
-Three things that the paper leaves open make it about eight times quicker along a path than its
-own rule (κ doubled or halved from the step length): κ starts at the scale of q over that of φ,
-moves by the root of the residuals' ratio, and S2 is over-relaxed.
+The paper doubles or halves κ from the step length. Here κ starts at the scale of q over that of φ,
+moves by the root of the residuals' ratio, and S2 is over-relaxed. A path then takes about an
+eighth of the time.
 
 Source: Gregorova et al. (2018), section 4.2; Boyd et al. (2010), section 3.4; Wohlberg (2017).
 
 ``compressed``: while a feature's bound ||q_a|| ≤ r_g is not reached, its multipliers are q_a =
 Θ'x_a with the same Θ for all (see `Multipliers`). So a step works on the active features and on n
-"rotated" ones that stand for all the others, whose bound is left out; all d features are gone
-through only to look for those that break it, which then become active. At the end nothing breaks
-it, and the gap is taken over all d features: the answer is exact, not an approximation.
+"rotated" ones, which stand for all others without their bounds. All d features are scanned only
+for those that break their bound, which then become active. At the end no feature breaks it, and the
+gap is that of all d features: the answer is exact, not an approximation.
 
 Source: the Kronecker structure of gradient Gram matrices (de Roos, Gessner and Hennig, 2021).
 
@@ -33,8 +33,8 @@ Source: the Kronecker structure of gradient Gram matrices (de Roos, Gessner and 
     f <- prox of Ω/(2σ) at f - (1/2σ) ∇(loss + ν||f||²), σ ≥ λ_max(K)/n + ν
 
 Forward, in weights: α <- (1 - ν/σ) α - (f - y)/(n σ), b = (1 - ν/σ) β. The prox is f - Z*q/(2σ),
-β = b - q/(2σ), with q from an accelerated projected gradient over all blocks at once, warm
-started, its gradient being the partial derivatives of f - Z*q/(2σ).
+β = b - q/(2σ). An accelerated projected gradient over all blocks at once gives q, from a warm
+start. Its gradient is that of the partial derivatives of f - Z*q/(2σ).
 
 The forward step is 1/σ times S*(Sf - y), not 1/(2σ) as printed: the printed iteration solves the
 problem with tau doubled. Blocks are coupled, so the printed loop over j around the inner

@@ -34,8 +34,8 @@ def path(
     Where the sets have an order of their features, the norm is that of its stretches instead.
 
     tau, mu (broadcast to (k, m)): absolute; the weights w are those of the sets. landweber-newton
-        starts each fit at the solution of the one before it in its row, the algorithms of the
-        thesis start each as published, from 0 or from ridge, and so does coordinate-descent.
+        starts each fit at the solution of the one before it in its row. The other solvers start
+        each fit alone, as published: from 0 or from ridge.
     solver: a name in `SOLVERS`; stretches have a solver of their own.
     tolerance: largest duality gap, relative to ``||y||²/n``, at which a fit counts as converged.
     longest, optional: a training set's row ends before its first fit of more features than this.

@@ -1,7 +1,7 @@
 """``landweber-newton``: Newton steps on the fixed point of the damped Landweber map, certified.
 
-All training sets of a chunk follow the path side by side, so that the gradients of all features in
-all of them are one matrix product per step. This product only screens, in single precision.
+All training sets of a chunk follow the path side by side. So one matrix product per step gives the
+gradients of all features in all sets. This product only screens, in single precision.
 Compiled code computes the coefficients and checks the features near the bound, one training set at
 a time.
 """
@@ -256,8 +256,8 @@ class _Chunk:
     def _grow_pools(self) -> None:
         """Enlarge all pools to twice their capacity.
 
-        The capacity of 8 more makes a row of numbers an odd count of cache lines, so that the
-        entries of a column do not compete for the same lines.
+        With 8 more, a row is an odd number of cache lines, so that the entries of a column do not
+        compete for the same lines.
         """
         pool = self.pools
         q, capacity = pool.features.shape

@@ -4,8 +4,8 @@
 
     B <- (I - projection on s tau K)(Y - s grad F(Y)),  s = 1 / (2||X'X||/n + 2 mu)
 
-with F the squared loss and the ridge, K where the dual norm is at most 1, and Y the point ahead of
-B as in Nesterov's scheme, which starts again where it goes uphill. A reference: on data with more
+F is the squared loss with the ridge, K the set where the dual norm is at most 1, and Y the point
+ahead of B as in Nesterov's scheme, which restarts if it goes uphill. It is a reference: with more
 columns than samples it takes thousands of steps where the block solver takes ten.
 
 Source: Mosci 2009, Algorithm 3 (its Algorithms 4, 5, 6, 8 and 9 are the cases), with tau/n for its

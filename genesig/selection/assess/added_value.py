@@ -54,10 +54,10 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
     .. math:: S = \|Z' (I - P) R\|_F^2 / \|(I - P) R\|_F^2,
 
     the score of a common variance of all weights, of which ridge is the estimate; large if many
-    genes are associated with what the covariates leave. Its null distribution are the S of the
-    matrices of `exchange_residuals`: ``Z*'(I - P) R = Z'W`` with
-    W = (I - P) ((I - P) R)[inverse of π], so that tr W'(ZZ')W, over tr W'W because W has lost its
-    part in P, needs n² numbers for each permutation, however many genes there are.
+    genes are associated with the residuals. Its null distribution are the S of the matrices of
+    `exchange_residuals`: ``Z*'(I - P) R = Z'W`` with W = (I - P) ((I - P) R)[inverse of π]. So S is
+    tr W'(ZZ')W over tr W'W, because W has lost its part in P. Each permutation needs n² numbers,
+    however many genes there are.
 
     NaN without covariates or permutations.
 

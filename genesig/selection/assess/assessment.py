@@ -103,9 +103,9 @@ def compare_errors(
     the variance over groups, with their degrees of freedom, see `clusters.mean_spread`); r² is the
     variance of the difference over the repeats. s²/n takes the training sets as given, and repeats
     are other training sets of the same samples. Fewer than `MIN_REPEATS` repeats do not estimate
-    r²: the interval is then the hull of the interval with s²/n alone and one over splits, t with
-    the correction for overlapping training sets (Nadeau and Bengio 2003), which is left out if a
-    split does not define its error. Their coverage is measured in docs/evidence/claims.md.
+    r². The interval is then the hull of two: that with s²/n alone, and `corrected_t` over splits,
+    which is left out if a split does not define its error. Their coverage is measured in
+    docs/evidence/claims.md.
 
     method, reference: of the same samples and splits, in any order; `method` with one column of
     scores. column: column of `reference`, such as -1 for the chosen lists.

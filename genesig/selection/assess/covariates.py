@@ -106,8 +106,8 @@ def exchange_residuals(dataset: Dataset, row_of_sample: Array) -> Array:
 
     .. math:: X^* = P(C) X + (X - P(C) X)[π],
 
-    so that genes depend on the covariates as they do, the label depends on the covariates as it
-    does, and no other part of a gene depends on the label. A missing value moves with its residual.
+    Genes and label then depend on the covariates as before, but no other part of a gene depends on
+    the label. A missing value moves with its residual.
 
     row_of_sample (n,) int: permutation of the rows, by `genesig.data.splits.draw.draw_permutation`.
 

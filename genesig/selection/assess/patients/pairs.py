@@ -1,10 +1,10 @@
 r"""The effect of a score over pairs of samples that one model scored.
 
 A pair (i, j) of one test set has the differences :math:`d = x_i - x_j` of the score and of
-covariates, whatever the model's origin. Where i is of the class and j is not, or i has the event
-while j is still followed, :math:`P(i | \text{one of the two}) = 1/(1 + e^{-b'd})` with b the
-logistic model's log odds ratio, or Cox's log hazard ratio; of numbers
-:math:`E[y_i - y_j] = b'd`. So the test sets need no intercepts, or baseline hazards, of their own:
+covariates, whatever the model's origin. Let i be of the class and j not, or let i have the event
+while j is still followed. Then :math:`P(i | \text{one of the two}) = 1/(1 + e^{-b'd})`, with b the
+log odds ratio of the logistic model or Cox's log hazard ratio. Of numbers :math:`E[y_i - y_j] =
+b'd`. So the test sets need no intercepts, or baseline hazards, of their own:
 b maximises :math:`\sum w \log P + ½ \log |A|`, or minimises :math:`\sum w (y_i - y_j - b'd)^2`.
 
 Weights, of m samples in a test set or still followed: w = 2/m, at which the information A is that
