@@ -161,15 +161,8 @@ def solve_lower_rows(L: Array, X: Array) -> None:
 @compiled
 def solve_factored(L: Array, b: Array) -> None:
     """Overwrite b by the solution of ``L L' x = b``; 0 for dependent rows."""
-    for i in range(len(b)):
-        total = b[i]
-        for j in range(i):
-            total -= L[i, j] * b[j]
-        b[i] = total / L[i, i]
-    for i in range(len(b) - 1, -1, -1):
-        b[i] /= L[i, i]
-        for j in range(i):
-            b[j] -= L[i, j] * b[i]
+    solve_lower(L, len(b), b)
+    solve_upper(L, len(b), b)
 
 
 @compiled

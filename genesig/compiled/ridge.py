@@ -169,13 +169,8 @@ def list_matrix(shared: ListProducts, places: Array) -> Array:
                 first = min(places[a], places[b])
                 K[a, b] = shared.gram[max(places[a], places[b]), first]
         return K
-    factor = np.empty((order, max(len(places), n_train)))
-    for entry in range(len(places)):
-        for row in range(n_train):
-            if by_genes:
-                factor[entry, row] = shared.Z[places[entry], row]
-            else:
-                factor[row, entry] = shared.Z[places[entry], row]
+    genes = shared.Z[places]
+    factor = genes if by_genes else np.ascontiguousarray(genes.T)
     for row in range(order):
         multiply_rows(factor, factor[row], row + 1, K[row])
     return K
@@ -234,10 +229,7 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
                 genes[n_genes] = lists.genes[entry]
                 n_genes += 1
         shared = list_products(sets, i, genes[:n_genes], train, scored_rows)
-        y = np.empty((n_outcomes, len(train)))
-        for t in range(n_outcomes):
-            for row in range(len(train)):
-                y[t, row] = sets.y[i, t, train[row]]
+        y = sets.y[i][:, train]
         for list_number in range(n_lists):
             begin = lists.start[i * n_lists + list_number]
             end = lists.start[i * n_lists + list_number + 1]
