@@ -475,8 +475,10 @@ def test_survival_shows_both_risk_groups_at_the_horizon():
 @pytest.mark.parametrize(("error", "share"), [(0.22, "22%"), (0.5, "50%")])
 def test_survival_counts_pairs_that_are_not_in_the_predicted_order(error, share):
     data = with_own(kind_arguments("survival", proved=True), error=error)
-    text = write_paragraphs(data)[0].text
-    assert f"C is the share of comparable pairs in the predicted order; {share} were not." in text
+    sentence = (
+        f"C is the share of comparable patient pairs in the predicted order; {share} were not."
+    )
+    assert sentence in write_paragraphs(data)[0].text
 
 
 def test_name_of_a_misclassified_sample_lies_beside_the_threshold():

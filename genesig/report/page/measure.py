@@ -121,7 +121,7 @@ class Measure:
     fitted: bool = False  # whether the score is an estimate of the outcome itself
     timed: bool = False  # whether the outcome is the time to an event
     long_name: str = ""  # longer name for the start of a sentence, if `name` is a single letter
-    # sentence that explains a measure which many readers do not know; {} stands for the error
+    # sentence that explains a measure which many readers do not know, with {noun} and {error}
     meaning: str = ""
     external_measure: ExternalMeasure = AUC_OF_COHORTS
 
@@ -199,7 +199,8 @@ MEASURES = ByKind(
             words=TIME_OUTCOME,
             timed=True,
             long_name="Concordance (C)",
-            meaning="C is the share of comparable pairs in the predicted order; {} were not.",
+            meaning="C is the share of comparable {noun} pairs in the predicted order;"
+            " {error} were not.",
             external_measure=ExternalMeasure("concordance", "C", 0.5),
         ),
     }
