@@ -211,7 +211,7 @@ def check(data):
     # A better method is called so only if the paired difference excludes 0.
     better = "Another method" in warned
     after_other_words = paper.partition("on held-out samples")[2]
-    assert better == ("this is better, as the interval" in after_other_words)
+    assert better == ("This is better, as the 95% CI" in after_other_words)
     includes_zero = "paired difference includes 0" in paper
     assert better != includes_zero or answer["best_other_method"] is None
     # Stability.
