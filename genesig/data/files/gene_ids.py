@@ -101,7 +101,7 @@ def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, s
 
 
 def other_spelling_hint(needed: Sequence[str], present: Collection[str]) -> str:
-    """Return the end of a message about ids in another version or case; '' if there are none."""
+    """Return the end of a message about ids in another version or form; '' if there are none."""
     versions = other_versions(needed, present)
     if not versions:
         return _other_case_hint(needed, present)
@@ -113,21 +113,26 @@ def other_spelling_hint(needed: Sequence[str], present: Collection[str]) -> str:
 
 
 def _other_case_hint(needed: Iterable[str], present: Collection[str]) -> str:
-    """Return the end of a message about ids that differ in upper and lower case; '' if none do."""
+    """Return the end of a message about ids in another case, or with .0 of a float; '' if none."""
     present_ids = set(present)
-    id_of_lower = {gene.lower(): gene for gene in sorted(present_ids)}
+    id_of_key = {_id_key(gene): gene for gene in sorted(present_ids)}
     pairs = [
-        (gene, id_of_lower[gene.lower()])
+        (gene, id_of_key[_id_key(gene)])
         for gene in needed
-        if gene not in present_ids and gene.lower() in id_of_lower
+        if gene not in present_ids and _id_key(gene) in id_of_key
     ]
     if not pairs:
         return ""
     gene, other_gene = pairs[0]
-    message = f"; {len(pairs)} of them are here in another case, as '{other_gene}' for '{gene}'"
+    message = f"; {len(pairs)} of them are here in another form, as '{other_gene}' for '{gene}'"
     if all(gene == other_gene.upper() for gene, other_gene in pairs):
         return f"{message}: write the symbols in upper case, if they are of the same species"
     return f"{message}: write the ids alike"
+
+
+def _id_key(gene: str) -> str:
+    """Return an id in lower case; a number without the .0 that floats get."""
+    return gene.removesuffix(".0") if gene.removesuffix(".0").isdigit() else gene.lower()
 
 
 MONTH = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.data.files.gene_ids import converted_names
+from genesig.data.files.gene_ids import converted_names, other_spelling_hint
 
 DATES = [
     "1-Mar",
@@ -71,3 +71,20 @@ def test_numbers_of_genes_are_no_days() -> None:
         converted_names([*(f"gene{k}" for k in range(90)), *(str(k) for k in range(40000, 40010))])
         == []
     )
+
+
+OTHER_FORMS = {
+    "lower case": (["TP53", "ACTB"], ["tp53", "actb"], "write the symbols in upper case"),
+    "of the mouse": (["TP53", "ACTB"], ["Tp53", "Actb"], "write the symbols in upper case"),
+    "numbers as floats": (["7157", "60"], ["7157.0", "60.0"], "write the ids alike"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMS)
+def test_ids_in_another_form_are_counted_with_the_remedy(name: str) -> None:
+    needed, present, remedy = OTHER_FORMS[name]
+    assert other_spelling_hint(needed, present).startswith(
+        f"; 2 of them are here in another form, as '{present[0]}' for '{needed[0]}': {remedy}"
+    )
+    assert not other_spelling_hint(needed, needed)
+    assert not other_spelling_hint(needed, ["MYC"])

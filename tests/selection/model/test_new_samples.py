@@ -286,7 +286,7 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
         lambda X: _table(X, NAMES, list(map(str.upper, GENES))),
         [
             "none of the model's genes is here",
-            "of them are here in another case, as 'G0' for 'g0': write the ids alike",
+            "of them are here in another form, as 'G0' for 'g0': write the ids alike",
         ],
     ),
     "a decimal comma": (
