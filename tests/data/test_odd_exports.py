@@ -632,3 +632,14 @@ def test_init_proposes_folds_for_a_small_class(n_cases: int, capsys: TEXT) -> No
     config = yaml.safe_load(text)
     Path("c.yaml").write_text(yaml.safe_dump({**config, "expression": "e.tsv", "samples": "s.tsv"}))
     assert main(["validate", "c.yaml"]) == 0
+
+
+def test_percent_signs_are_named_by_init(capsys: TEXT) -> None:
+    rows = [
+        [gene, *(f"{value}%" for value in row)]
+        for gene, row in zip(GENE_NAMES, _logged(), strict=True)
+    ]
+    _write("e.tsv", [["gene", *SAMPLE_NAMES], *rows])
+    _sheet()
+    code, output = _init(capsys)
+    assert (code, "take the percent signs out" in output) == (1, True), output

@@ -254,6 +254,8 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
                 advice = f"{advice} and without signs of thousands"
         elif 2 * n_beyond_limit > len(words):
             advice = "write NA for a value beyond a limit of detection; a study can fill it in"
+        elif all(is_number(word.strip().removesuffix("%")) for word in words):
+            advice = "take the percent signs out"
         elif all(map(says_unknown, words)) or (
             len(set(words)) == 1 and _is_in_most_samples(matrix)
         ):
