@@ -468,7 +468,10 @@ class _Tile:
         unsolved = positions
         for _ in range(MAX_CHECK_ROUNDS):
             self.sets.solve(self.data, state, unsolved, levels, steps)
-            state.g[unsolved] = state.u[unsolved] @ self.data.F.T
+            if len(unsolved) == len(state.g):  # without a copy of all products, a fifth of the time
+                np.matmul(state.u, self.data.F.T, out=state.g)
+            else:
+                state.g[unsolved] = state.u[unsolved] @ self.data.F.T
             self.sets.certify(self.data, state, unsolved, levels, gap, largest_gradient_outside)
             levels.min_gradient[unsolved] = NEAR_TAU_SHARE * tau[unsolved]
             levels.slack[unsolved] = FIT_SLACK * self.scale[unsolved]
