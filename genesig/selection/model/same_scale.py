@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.sample_wise import average_ranks
 from genesig.data.steps.scale import median_and_p99, spread_as_raw
 from genesig.words import MIN_SPREAD, counted, further_text
 
@@ -343,10 +344,8 @@ def axes_of_genes(axes: Array, is_complete: Array) -> Array:
 
 def rank_agreement(X: Array, means: Array) -> Array:
     """Return Spearman's rank correlation of each row of X with `means`, (n_samples,)."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(X, axis=1)
-    mean_ranks = rankdata(means)
+    ranks = average_ranks(X)
+    mean_ranks = average_ranks(means[None])[0]
     ranks = ranks - ranks.mean(axis=1, keepdims=True)
     mean_ranks = mean_ranks - mean_ranks.mean()
     size = np.sqrt((ranks**2).sum(axis=1) * (mean_ranks**2).sum())
