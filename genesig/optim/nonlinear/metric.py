@@ -100,14 +100,14 @@ def accelerate(
     )
     memory = _memory(metric, q, len(penalty.radius))
     memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
+    points, slopes = (a.reshape(-1, *q.shape) for a in (memory.points, memory.slopes))
     steps = 0
     while True:
         current = memory.counters[NEW_POINT]
         steps = steps + 1
-        point = memory.points[current].reshape(q.shape)
-        gradient(point, memory.slopes[current].reshape(q.shape))
+        gradient(points[current], slopes[current])
         if is_done(advance_iteration(bounds, memory)) or steps >= max_iterations:
-            return point, steps
+            return points[current], steps
 
 
 def _memory(metric: Metric, q: Array, groups: int) -> IterationMemory:

@@ -50,7 +50,10 @@ class Multipliers:
 
     def activate(self, X: Array, features: Array) -> Multipliers:
         """Return the multipliers with more features active."""
-        features = np.setdiff1d(features, self.active)
+        is_new = np.zeros(X.shape[1], dtype=bool)
+        is_new[features] = True
+        is_new[self.active] = False
+        features = np.flatnonzero(is_new)
         if len(features) == 0:
             return self
         active = np.concatenate([self.active, features])

@@ -166,8 +166,9 @@ def compressed(
     while steps < max_iterations:
         squares = q.squares(X)
         is_violated = penalty.norms(squares) > penalty.radius
-        violated = np.flatnonzero(is_violated[penalty.block])
-        new_features = np.setdiff1d(violated, q.active)
+        is_new = is_violated[penalty.block]
+        is_new[q.active] = False
+        new_features = np.flatnonzero(is_new)
         if len(new_features) == 0 and steps > 0:
             certificate = certify(instance.problem, penalty, X, instance.inner, q, squares)
             if certificate.gap <= tolerance * instance.scale:
