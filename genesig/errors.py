@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -135,13 +136,13 @@ def refuse_codes(names: Iterable[object], location: str | PurePath) -> None:
         )
 
 
-def collect_problems(reader: Callable[[], Result], problems: list[Problem]) -> Result | None:
-    """Return the result of a reader; None if it raises problems, which are appended to the list."""
+@contextmanager
+def problems_appended_to(problems: list[Problem]) -> Iterator[None]:
+    """Append the problems that a block raises to a list; the block ends at the first error."""
     try:
-        return reader()
+        yield
     except InvalidInput as error:
         problems.extend(error.problems)
-        return None
 
 
 def did_you_mean(word: str, known_words: Iterable[str]) -> str:

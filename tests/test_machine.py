@@ -158,7 +158,7 @@ def test_disk_that_fails_while_reading_is_named(
         raise OSError(errno.EIO, "Input/output error")
 
     (tmp_path / "e.tsv").write_bytes(b"a\tb\n1\t2\n")
-    monkeypatch.setattr(content, "_read_all", stops)
+    monkeypatch.setattr(content, "_read_stream", stops)
     with pytest.raises(InvalidInput, match=r"e\.tsv: cannot be read: Input/output error"):
         content.read_content(tmp_path / "e.tsv")
 

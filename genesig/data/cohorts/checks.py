@@ -40,9 +40,9 @@ from genesig.errors import (
     GenesigError,
     InvalidInput,
     Problem,
-    collect_problems,
     has_errors,
     order_by_level,
+    problems_appended_to,
     warnings_of,
 )
 from genesig.response.design import label_columns
@@ -205,14 +205,14 @@ def _compare_with_study(
     var: gene table of the study. study_samples: names of its samples, in the order of `study.X`.
     """
     problems: list[Problem] = []
-    renamed = collect_problems(
-        lambda: take_study_names(cohort.matrix, study.genes, settings.renamed, cohort.file),
-        problems,
-    )
+    rename_warnings: list[Problem] = []
+    with problems_appended_to(problems):
+        matrix, rename_warnings = take_study_names(
+            cohort.matrix, study.genes, settings.renamed, cohort.file
+        )
     yield from problems
-    if renamed is None:
+    if problems:
         return
-    matrix, rename_warnings = renamed
     cohort = replace(cohort, matrix=matrix)
     yield from rename_warnings
     yield from check_gene_names(cohort.matrix, cohort.file)
@@ -231,19 +231,12 @@ def _compare_with_study(
     yield from _absent_gene_warning(cohort, study, shared_columns, config, settings)
     problems = []
     genes = [study.genes[column] for column in shared_columns]
-    matched_values = collect_problems(
-        lambda: match_genes(cohort.matrix, genes, cohort.file), problems
-    )
-    if matched_values is not None:
-        X, is_measured = matched_values
+    with problems_appended_to(problems):
+        X, is_measured = match_genes(cohort.matrix, genes, cohort.file)
         training_values = study.X[:, shared_columns]
         yield from _training_copy_warnings(cohort, X, training_values, study_samples)
-        shared_gene_table = var.iloc[shared_columns]
-        collect_problems(
-            lambda: _check_value_scale(
-                cohort, shared_gene_table, X, is_measured, training_values, config
-            ),
-            problems,
+        _check_value_scale(
+            cohort, var.iloc[shared_columns], X, is_measured, training_values, config
         )
     yield from problems
 

@@ -19,7 +19,7 @@ from genesig.data.files.sample_names import without_absent
 from genesig.data.study.matrix_check import check_samples, leave_out_other_columns
 from genesig.data.study.settings import CohortSettings
 from genesig.data.study.sheet_check import check_column, read_sheet
-from genesig.errors import InvalidInput, Problem, collect_problems, has_errors, order_by_level
+from genesig.errors import InvalidInput, Problem, has_errors, order_by_level, problems_appended_to
 from genesig.response.design import SEVERAL_CLASSES, label_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Design
@@ -71,7 +71,9 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     file = settings.expression
     table_file = settings.sample_file
     matrix_part, table_part = assign_part(settings.part, file, table_file)
-    matrix = collect_problems(lambda: read_matrix(file, matrix_part), problems)
+    matrix = None
+    with problems_appended_to(problems):
+        matrix = read_matrix(file, matrix_part)
     file_table = read_sheet(table_file, table_part, matrix, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()

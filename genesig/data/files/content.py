@@ -71,11 +71,11 @@ def read_content(path: str | Path) -> bytes:
             is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
             stream.seek(0)
             if is_gzip:
-                return _decompress(stream, str(path), GZIP_MAGIC)
+                return _read_stream(stream, str(path), GZIP_MAGIC)
             if str(path).lower().endswith(".gz"):
                 advice = "rename it, or compress it with gzip"
                 raise input_error(path, f"is named .gz but is not gzip; {advice}")
-            return _read_all(_read_blocks(stream), stream, str(path))
+            return _read_stream(stream, str(path))
         except OSError as error:  # a disk that does not answer
             raise input_error(path, f"cannot be read: {error.strerror}") from None
 
@@ -95,7 +95,7 @@ def unpack(content: bytes, file_name: str) -> bytes:
     """Return content unpacked if it is gzip, bzip2 or xz, as R's files are; any other as it is."""
     for magic in COMPRESSIONS:
         if content.startswith(magic):
-            return _decompress(BytesIO(content), file_name, magic)
+            return _read_stream(BytesIO(content), file_name, magic)
     return content
 
 
@@ -143,32 +143,29 @@ def missing_file_message(path: Path) -> str:
     return f"no such file{looked_in}{advice or '; correct the name, or put the file there'}"
 
 
-def _decompress(packed: BinaryIO, file_name: str, magic: bytes) -> bytes:
-    """Return what a packed stream holds; `magic` are its first bytes, a key of `COMPRESSIONS`."""
-    name, opener = COMPRESSIONS[magic]
+def _read_stream(stream: BinaryIO, file_name: str, magic: bytes | None = None) -> bytes:
+    """Return the unpacked bytes of a stream; raise an error once they would exceed the memory.
+
+    magic: its first bytes, a key of `COMPRESSIONS`; None if it is not packed.
+    """
+    name, block_reader = COMPRESSIONS[magic] if magic else ("", _read_blocks)
+    # A BytesIO grows in place and hands over its bytes; joined blocks would be in memory twice.
+    content = BytesIO()
     try:
-        return _read_all(opener(packed), packed, file_name)
+        for block in block_reader(stream):
+            check_size(file_name, content.tell() + len(block), stream.tell())
+            content.write(block)
+        return content.getvalue()
     except EOFError:
         raise input_error(
             file_name,
             f"the {name} file is truncated (it ends too early); copy or download it again",
         ) from None
     except (zlib.error, lzma.LZMAError, OSError) as error:
+        if not magic:
+            raise
         message = f"the {name} file is damaged ({error}); copy or download it again"
         raise input_error(file_name, message) from None
-
-
-def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> bytes:
-    """Return all blocks together; raise an error once they would exceed the memory.
-
-    The position of `packed` tells how much of the file was read so far.
-    """
-    # A BytesIO grows in place and hands over its bytes; joined blocks would be in memory twice.
-    content = BytesIO()
-    for block in blocks:
-        check_size(file_name, content.tell() + len(block), packed.tell())
-        content.write(block)
-    return content.getvalue()
 
 
 @dataclass

@@ -88,8 +88,12 @@ def without_version(gene: str) -> str:
 
 
 def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, str]:
-    """Return needed id -> present id of needed genes that are present in another version only."""
-    present_ids = dict.fromkeys(present)  # in their order, so that a message is always the same
+    """Return needed id -> present id for the needed genes whose id is present in another version.
+
+    ``ENSG00000000003.14`` is ``ENSG00000000003.15`` in another version. The dict has the order of
+    `needed`; of several versions the last one in `present` counts.
+    """
+    present_ids = dict.fromkeys(present)  # fast look-up that keeps the order, unlike a set
     present_by_bare_id = {
         without_version(gene): gene for gene in present_ids if VERSIONED_ID.fullmatch(gene)
     }

@@ -111,7 +111,10 @@ def _indicator_source(steps: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _gene_indicators(dataset: Dataset) -> pd.DataFrame:
-    """Return gene-table rows for indicators of the genes that only some samples have."""
+    """Return gene-table rows for indicators of the genes that only some samples have.
+
+    Each is a copy of the row of its gene, with the indicator's name and symbol.
+    """
     is_missing = np.isnan(dataset.X)
     partly_missing = np.flatnonzero(is_missing.any(axis=0) & ~is_missing.all(axis=0))
     indicator_rows = dataset.var.iloc[partly_missing].copy()
@@ -121,8 +124,11 @@ def _gene_indicators(dataset: Dataset) -> pd.DataFrame:
 
 
 def _omic_indicators(dataset: Dataset) -> pd.DataFrame:
-    """Return the gene-table rows of the indicators: the first gene of each omic, renamed."""
-    omic_of_gene = dataset.omic_of()
+    """Return gene-table rows for indicators of the omics that some samples lack.
+
+    Each is a copy of the row of the omic's first gene, with the indicator's name and symbol.
+    """
+    omic_of_gene = dataset.omic_of()  # (n_genes,) int, numbers in `dataset.omics`
     first_genes = [
         int(np.argmax(omic_of_gene == omic))
         for omic, lacks_omic in enumerate(lacks_omics(dataset).T)

@@ -294,9 +294,10 @@ def check_order(fold_steps: Steps) -> None:
 
 
 def check_steps(*, samples: Steps, folds: Steps) -> None:
-    """Raise if a step is in the wrong place, or if settings contradict each other.
+    """Raise if a step is unknown or in the wrong place, or if settings contradict each other.
 
-    samples, folds: the steps of ``normalise.samples`` and ``normalise.folds`` of the config.
+    samples, folds: the steps of ``normalise.samples``, which use one sample at a time, and of
+        ``normalise.folds``, which may learn from training samples.
 
     Raises GenesigError: if a step that learns across samples is in ``samples``, centring or scaling
         does not come last, or a floor is not below its ceiling.

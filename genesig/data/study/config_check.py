@@ -25,7 +25,7 @@ from genesig.data.files.names import Config, is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
-from genesig.errors import InvalidInput, Problem, collect_problems, did_you_mean, input_error
+from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.words import counted
 
@@ -110,7 +110,9 @@ def count_label_classes(raw: Config) -> int | None:
     if not isinstance(samples, str) or not isinstance(part, str | None):
         return None
     table_part = part if samples == config.get("expression") else None
-    table = collect_problems(lambda: read_samples(samples, None, table_part), [])
+    table = None
+    with suppress(InvalidInput):
+        table = read_samples(samples, None, table_part)
     if table is None or not isinstance(label, str):
         return None
     return len(set(cells_of(table, label))) or None

@@ -39,7 +39,7 @@ from genesig.data.study.pool.record import Pool
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.settings import FileSettings, GeneSettings, StudySettings
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
-from genesig.errors import InvalidInput, Problem, collect_problems, has_errors, warnings_of
+from genesig.errors import InvalidInput, Problem, has_errors, problems_appended_to, warnings_of
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -250,7 +250,9 @@ def _read_gene_table(
     A table whose columns are all named by other settings has no symbols. genes: those of the
     matrix; None if it cannot be used.
     """
-    table = collect_problems(lambda: read_genes(annotation, part), problems)
+    table = None
+    with problems_appended_to(problems):
+        table = read_genes(annotation, part)
     if table is None:
         return GeneTableColumns()
     weights_column = settings.prior_weights
@@ -286,8 +288,11 @@ def _read_matrix_and_table(
     expression = files.expression
     samples = files.samples
     matrix_part, table_part = assign_part(files.part, expression, samples)
+    matrix = None
+    table = None
     if files.files is not None:
-        table = collect_problems(lambda: read_sample_table(samples, None, table_part), problems)
+        with problems_appended_to(problems):
+            table = read_sample_table(samples, None, table_part)
         if table is None:
             return None, None, []
         if files.sample_names is not None:
@@ -299,24 +304,17 @@ def _read_matrix_and_table(
         if files.files not in columns:
             return None, table, []
         file_names = cells[files.files]
-        path_of_sample = collect_problems(
-            lambda: files_by_sample(file_names, expression, samples), problems
-        )
-        if path_of_sample is None:
-            return None, table, []
-        matrix = collect_problems(
-            lambda: read_matrix(expression, matrix_part, path_of_sample), problems
-        )
+        with problems_appended_to(problems):
+            path_of_sample = files_by_sample(file_names, expression, samples)
+            matrix = read_matrix(expression, matrix_part, path_of_sample)
         return matrix, table, []
-    matrix = collect_problems(
-        lambda: read_matrix(expression, matrix_part, partial=files.missing), problems
-    )
+    with problems_appended_to(problems):
+        matrix = read_matrix(expression, matrix_part, partial=files.missing)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it has no sample names, so that nothing of it can be checked
     names = None if matrix is None else matrix.columns
-    table = collect_problems(
-        lambda: read_sample_table(samples, names, table_part, partial=files.missing), problems
-    )
+    with problems_appended_to(problems):
+        table = read_sample_table(samples, names, table_part, partial=files.missing)
     if matrix is None or table is None:
         return matrix, table, []
     axes = (matrix.columns, matrix.rows)

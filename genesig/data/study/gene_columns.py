@@ -17,7 +17,7 @@ from genesig.arrays import Array
 from genesig.data.files.readers import read_genes
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import InvalidInput, Problem, collect_problems, did_you_mean, input_error
+from genesig.errors import InvalidInput, Problem, did_you_mean, input_error, problems_appended_to
 from genesig.words import counted, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def read_name_column(
     symbol: column of the names; None takes the first one after the ids.
     meaning: what a name is, such as ``"symbol"``, for the message that there is no such column.
     """
-    table = collect_problems(lambda: read_genes(annotation, None), problems)
-    if table is None:
-        return None
-    return choose_name_column(table, annotation, symbol, "symbol", meaning, problems)
+    with problems_appended_to(problems):
+        table = read_genes(annotation, None)
+        return choose_name_column(table, annotation, symbol, "symbol", meaning, problems)
+    return None
 
 
 def choose_name_column(

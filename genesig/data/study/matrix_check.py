@@ -152,7 +152,14 @@ def check_matrix(
     _check_codes(oriented, rows, file, missing, problems)
     if has_errors(problems[n_previous_problems:]):
         return None
-    return _without_constant_genes(oriented, rows, file, dropped, problems)
+    X = np.ascontiguousarray(oriented.cells[rows])
+    varying_genes, constant_drops = _varying_genes(X, oriented.columns, file, problems)
+    if not varying_genes:
+        return None
+    _check_copied_samples(X, [oriented.rows[row] for row in rows], file, problems)
+    genes = [oriented.columns[column] for column in varying_genes]
+    X = np.ascontiguousarray(X[:, varying_genes])
+    return Expression(X, genes, dropped + constant_drops, oriented.has_counts)
 
 
 def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
@@ -330,19 +337,13 @@ ADVICE_OF_FAULT = {
 """Kind of a fault, as `number_fault_kind` returns it -> advice of the message."""
 
 
-def _without_constant_genes(
-    matrix: Matrix,
-    rows: list[int],
-    file: str,
-    dropped: list[dict[str, str]],
-    problems: list[Problem],
-) -> Expression | None:
-    """Return the study's samples and varying genes, sorted by gene; None if no gene varies.
+def _varying_genes(
+    X: Array, gene_names: Sequence[str], file: str, problems: list[Problem]
+) -> tuple[list[int], list[dict[str, str]]]:
+    """Return the columns of X that vary, by the names of their genes, and the drops of the others.
 
-    rows: rows of the study's samples, in their order. dropped: {kind, name, reason} of columns and
-    samples left out before.
+    Drops are {kind, name, reason}. If no gene varies, a problem is appended, and both are empty.
     """
-    X = np.ascontiguousarray(matrix.cells[rows])
     range_of_gene = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
     constant = ~(range_of_gene > MIN_SPREAD)
     blank = np.isnan(X).all(axis=0)
@@ -352,29 +353,30 @@ def _without_constant_genes(
             "that nothing can be learned; export the matrix again, or name another one"
         )
         problems.append(Problem(file, message))
-        return None
+        return [], []
+    dropped: list[dict[str, str]] = []
     for in_group, message, reason in (
         (constant & ~blank, "with the same value", "constant"),
         (blank, "blank", NEVER_MEASURED),
     ):
-        if not (names := sorted(matrix.columns[column] for column in np.flatnonzero(in_group))):
+        if not (
+            names := sorted(gene_names[column] for column in np.flatnonzero(in_group).tolist())
+        ):
             continue
         message += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
         problems.append(Problem(file, message, "warning"))
-        dropped = dropped + [{"kind": "gene", "name": name, "reason": reason} for name in names]
+        dropped += [{"kind": "gene", "name": name, "reason": reason} for name in names]
     if np.sum(~constant) == 1:
-        gene = matrix.columns[int(np.argmin(constant))]
+        gene = gene_names[int(np.argmin(constant))]
         message = (
             f"there is one gene only, '{gene}', so that there is none to select; is this the "
             "whole matrix?"
         )
         problems.append(Problem(file, message, "warning"))
     _check_relative_ranges(X[:, ~constant], range_of_gene[~constant], file, problems)
-    _check_copied_samples(X, [matrix.rows[row] for row in rows], file, problems)
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
-    columns = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
-    genes = [matrix.columns[column] for column in columns]
-    return Expression(np.ascontiguousarray(X[:, columns]), genes, dropped, matrix.has_counts)
+    columns = np.flatnonzero(~constant).tolist()
+    return sorted(columns, key=lambda column: gene_names[column]), dropped
 
 
 def _check_relative_ranges(

@@ -25,7 +25,7 @@ from genesig.data.study.label_checks import (
 )
 from genesig.data.study.label_rules import LABEL_RULES, LabelRequest
 from genesig.data.study.settings import StudySettings
-from genesig.errors import Problem, collect_problems, did_you_mean
+from genesig.errors import Problem, did_you_mean, problems_appended_to
 from genesig.results import Design
 from genesig.words import is_missing, listing
 
@@ -134,7 +134,9 @@ def read_sheet(
     sample_names: column with the names of the matrix; None looks for it.
     """
     names = None if matrix is None else matrix.columns
-    table = collect_problems(lambda: read_sample_table(file, names, part), problems)
+    table = None
+    with problems_appended_to(problems):
+        table = read_sample_table(file, names, part)
     if table is None:
         return None
     if matrix is not None:

@@ -43,9 +43,9 @@ from genesig.errors import (
     GenesigError,
     InvalidInput,
     Problem,
-    collect_problems,
     did_you_mean,
     has_errors,
+    problems_appended_to,
 )
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, further_text, is_missing, listing
@@ -203,7 +203,9 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     matrix_file = item["expression"]
     table_file = item["samples"] or item["expression"]
     matrix_part, table_part = assign_part(item["part"], matrix_file, table_file)
-    matrix = collect_problems(lambda: read_matrix(matrix_file, matrix_part), problems)
+    matrix = None
+    with problems_appended_to(problems):
+        matrix = read_matrix(matrix_file, matrix_part)
     file_table = read_sheet(table_file, table_part, matrix, item["sample_names"], problems)
     if file_table is None or any(problem.code == FAULTY_IDS for problem in problems):
         return None
