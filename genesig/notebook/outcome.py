@@ -147,6 +147,7 @@ class Results:
     def null(self) -> Any:
         """Errors of the chosen lists under permuted labels, (permutations,)."""
         self._check_same()
+        # The columns are the nested lists by mu; the last one is the chosen list.
         return load_arrays(self.folder / "null.npz")["error"][:, -1]
 
     @property

@@ -67,7 +67,10 @@ class Path:
 
     @classmethod
     def side_by_side(cls, paths: Sequence[Path]) -> Path:
-        """Return the path whose rows are the rows of some paths (k, m), joined end to end."""
+        """Return the path (k, P m) of P paths of one shape (k, m), the points of each in turn.
+
+        Row k holds the m points of the first path for training set k, then those of the next.
+        """
         fit_numbers = []
         for position, path in enumerate(paths):
             k, m = path.shape

@@ -14,5 +14,8 @@ DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
 
 
 def decision_rules_in(decision: Mapping[str, Any]) -> list[str]:
-    """Return the rules that a section ``decision`` sets; a valid section sets at most one."""
+    """Return the rules in a section ``decision``; a valid section has at most one.
+
+    A rule that is absent, None, false or 0 is not set.
+    """
     return [name for name in DECISION_RULES if decision.get(name)]

@@ -63,7 +63,7 @@ class RiskSets:
 
     # (n,) int, the samples, longest time first; deaths come after the censored of their time
     order: Array
-    terms: Terms  # in that order
+    terms: Terms  # positions and weights of samples in them follow `order`
     times: Array  # (T,) event time of each term, falling
 
     @classmethod
@@ -132,7 +132,7 @@ class RiskSets:
         return np.asarray(v / v.sum(axis=1, keepdims=True))
 
     def value(self, eta: Array) -> float:
-        """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""
+        """Return ``h(η) = -(2/n) l(η)``, η in `order`; infinite if η is not finite or too wide."""
         if not np.ptp(eta) <= MAX_ETA_RANGE:
             return np.inf
         top = eta.max()
@@ -220,7 +220,7 @@ class Hazard(NamedTuple):
 
 
 def baseline_hazard(risk: RiskSets, eta: Array) -> Hazard:
-    """Return ``H_0(t) = Σ_{l: t_l <= t} ω_l / Σ_j c_lj exp η_j`` of η (n,) in their order.
+    """Return ``H_0(t) = Σ_{l: t_l <= t} ω_l / Σ_j c_lj exp η_j``, for η (n,) in `risk.order`.
 
     Breslow's estimator, with the terms of Efron's likelihood if ties are treated so; at η = 0 that
     of Nelson and Aalen, or of Fleming and Harrington (1984).

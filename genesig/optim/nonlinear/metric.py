@@ -147,7 +147,11 @@ class Dense:
 
     @classmethod
     def from_problem(cls, problem: Problem, X: Array) -> Dense:
-        """Build the matrices; 24 (n d)² bytes on the way."""
+        """Return M = L - D (K + n ν I)⁻¹ D' and φ_y of training rows X (n, d).
+
+        D and L are the first and second derivatives of the kernel (see `dense_blocks`). The largest
+        memory is 24 (n d)² bytes.
+        """
         d = X.shape[1]
         n = problem.n
         D, L = dense_blocks(problem.table, X)

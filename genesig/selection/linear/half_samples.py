@@ -333,6 +333,7 @@ def _select_in_training_sets(
     """Return the half-sample lists of each training set, and of the rows that train one inner fold.
 
     The folds take turns by the number of the permutation. None without training sets or folds.
+    Lists have the gene numbers of the data set, although filters leave each matrix other genes.
     """
     outer_parts = []
     inner_parts = []

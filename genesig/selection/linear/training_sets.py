@@ -193,6 +193,8 @@ def group_by_matrix(
     studies of a pool are aligned (see `Alignments`), consecutive ones with the same choice share a
     matrix.
 
+    training_sets: permutations outermost, as `make_training_sets` returns them; only consecutive
+        ones can share a matrix.
     fold_steps: ``normalise.folds`` of the config.
     """
     alignments = alignments_to_choose(dataset)

@@ -33,7 +33,7 @@ from genesig.selection.model.schema import (
     FDR_SELECTED,
     ModelJson,
     chosen_model,
-    has_fdr_selected,
+    has_fdr_selected_model,
     model_index,
 )
 from genesig.selection.model.shape import (
@@ -387,7 +387,7 @@ def _score_cohort_with_model(
     )
     prepared, values, tables, further_results = test_model(answer)
     fdr_tables, fdr_results, fdr_warnings = (
-        _score_fdr_selected(model, test_model) if has_fdr_selected(model) else ([], {}, [])
+        _score_fdr_selected(model, test_model) if has_fdr_selected_model(model) else ([], {}, [])
     )
     record = {
         "name": settings.name,
@@ -463,7 +463,9 @@ def _score_fdr_selected(
 ) -> tuple[list[tuple[str, Tables]], dict[str, Any], list[str]]:
     """Return tables, record and warnings of the model of the FDR-selected genes.
 
-    If the cohort lacks too many genes of this model, only the predictive model is tested.
+    ``has_fdr_selected`` of the record tells whether any gene passes the FDR; if none does, the
+    model's genes are those of the largest selection frequency. If the cohort lacks too many of its
+    genes, only the predictive model is tested.
 
     test_model: one of ``models`` of model.json -> scores of the cohort.
     """
@@ -538,13 +540,18 @@ def _correct_batches(training: Array, X: Array, batch: tuple[str, ...]) -> Array
 
 
 def _predictions(cohort_scores: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
-    """Return the table of predictions of a cohort."""
+    """Return the table of predictions of a cohort, whose errors are counted at the model threshold.
+
+    With a section ``decision``, ``predicted`` and ``wrong`` ignore its operating point, as accuracy
+    and p do. Columns that the model also gives, such as ``predicted``, are those of this threshold.
+    """
     import pandas as pd
 
     dataset = cohort_scores.dataset
     model = cohort_scores.model
     f = cohort_scores.f
-    decision = decision_columns(dataset, cohort.response, f - (model["threshold"] or 0.0))
+    threshold = model["threshold"] or 0.0  # several classes have none: the largest score decides
+    decision = decision_columns(dataset, cohort.response, f - threshold)
     if f.ndim == 1:
         decision["score"] = f
     model_columns = MODEL_KINDS[dataset.design.kind].predicted(model, cohort_scores.model_number, f)

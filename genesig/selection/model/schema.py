@@ -426,8 +426,8 @@ def scoring_model_words(
     return f"{model_words} ({counted(len(chosen['genes']), 'gene')})"
 
 
-def has_fdr_selected(model: ModelJson) -> bool:
-    """Return whether model.json has a model of the FDR-selected genes."""
+def has_fdr_selected_model(model: ModelJson) -> bool:
+    """Return whether model.json has a model for FDR-selected genes, even if none passes the FDR."""
     return FDR_SELECTED in [list_model["list"] for list_model in model["models"]]
 
 

@@ -148,8 +148,11 @@ def stability_table(
 ) -> pd.DataFrame:
     """Return sets_stability.tsv: stability of the selected sets on halves and on the splits.
 
+    fits, halves: fits of the splits, and of the half-subsamples, which come in pairs of halves.
+
     The columns are among those of stability.tsv; the index is corrected for chance, so that the
-    number of sets in the file has no effect.
+    number of sets in the file has no effect. Single genes are blocks after the sets, and count if
+    any split selects one.
     """
     import pandas as pd
 
@@ -157,6 +160,7 @@ def stability_table(
     rows = []
     for source, source_fits in (("half_subsamples", halves), ("outer_splits", fits)):
         entries = np.ones(len(source_fits.indices))
+        # Halves may select a single gene that no split does.
         n_columns = max(n_blocks, 1 + int(source_fits.indices.max(initial=0)))
         lists = csr_array(
             (entries, source_fits.indices, source_fits.indptr), shape=(len(source_fits), n_columns)
