@@ -18,11 +18,11 @@ from genesig.report.answer.collect import (
     stability_warnings,
 )
 from genesig.report.covariates import collect_covariates
-from genesig.report.data import batch_warnings, collect_batches, collect_study
+from genesig.report.data import batch_warnings, collect_study
 from genesig.report.external.collect import cohort_warnings, collect_external
 from genesig.report.genes.collect import block_warnings, collect_genes
 from genesig.report.nonlinear import collect_nonlinear
-from genesig.report.page.record import PackedTable, rounded
+from genesig.report.page.record import PackedTable, TopicResults, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
     collect_prediction,
@@ -40,11 +40,14 @@ if TYPE_CHECKING:
 
 
 class TopicTables(NamedTuple):
-    """Result tables of one topic, by the names of their files."""
+    """Result tables of one topic, by the names of their files, and what collects its numbers."""
 
     read: tuple[str, ...]  # tables from which the topic takes its numbers
     on_page: tuple[str, ...] = ()  # those of them that are in report_data.json
     text_columns: tuple[str, ...] = ()  # columns of names, which may look like numbers
+    # Returns the value of the topic's key in the report; called if the first table of `read` is
+    # there. None for a topic that has tables only.
+    collect: Callable[[TopicResults], Any] | None = None
 
 
 COMMON_TABLES = TopicTables(
@@ -63,7 +66,7 @@ PATIENT_TABLES = TopicTables(
     on_page=("patients", "score_effect", "subgroups", "next_study"),
     text_columns=("column", "level", "class"),
 )
-# topics that a study need not have
+# key of the report -> tables of a topic that a study need not have
 TOPIC_TABLES = {
     "nonlinear": TopicTables(
         (
@@ -71,25 +74,32 @@ TOPIC_TABLES = {
             *("nonlinear_agreement", "nonlinear_difference", "nonlinear_curves"),
         ),
         on_page=("nonlinear",),
+        collect=collect_nonlinear,
     ),
     "sets": TopicTables(
         ("sets", "sets_scores", "sets_predictions", "sets_stability", "sets_error", "sets_genes"),
         on_page=("sets", "sets_genes"),
         text_columns=("set", "about"),
+        collect=sets.collect_sets,
     ),
     "survival": TopicTables(
         ("survival", "survival_curves", "survival_risk"),
         on_page=("survival",),
         text_columns=("measure", "group"),
+        collect=survival.collect_survival,
     ),
     "quality": TopicTables(("modules",), on_page=("modules",)),
     "genome": TopicTables(
-        ("stretches",), on_page=("stretches",), text_columns=("chromosome", "first", "last")
+        ("stretches",),
+        on_page=("stretches",),
+        text_columns=("chromosome", "first", "last"),
+        collect=genome.collect_genome,
     ),
     "enrichment": TopicTables(
-        ("enrichment", "enrichment_ranking"),
+        ("enrichment_ranking", "enrichment"),
         on_page=("enrichment_ranking",),
         text_columns=("list", "reference", "set", "about", "names", "leading"),
+        collect=enrichment.collect_enrichment,
     ),
     "published": TopicTables(
         (published.PUBLISHED_TABLE,),
@@ -100,7 +110,11 @@ TOPIC_TABLES = {
         (omics.OMICS_TABLE,), on_page=(omics.OMICS_TABLE,), text_columns=("name",)
     ),
     "operating_point": TopicTables(("decision",), on_page=("decision",)),
-    "studies": TopicTables(("studies", "meta"), text_columns=("row", "study", "class")),
+    "studies": TopicTables(
+        ("studies", "meta"),
+        text_columns=("row", "study", "class"),
+        collect=studies.collect_studies,
+    ),
 }
 ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())
 TEXT_COLUMNS = tuple(column for tables in ALL_TABLES for column in tables.text_columns)
@@ -232,6 +246,7 @@ def collect(results: StudyResults) -> Report:
     tables = results.tables
     config = results.run["config"] if results.config is None else results.config
     fold_steps = config["normalise"]["folds"]
+    topic_results = TopicResults(dataset, splits, tables, config)
     prediction = collect_prediction(
         dataset, splits, observed, final, tables, results.null, fold_steps
     )
@@ -240,26 +255,24 @@ def collect(results: StudyResults) -> Report:
             "version": VERSION,
             "config": config,
             "run": results.run,
-            **collect_study(dataset, splits),
+            **collect_study(dataset, splits, prediction["held_out"], fold_steps),
             "quality": collect_quality(results.quality_summary, dataset),
             "mu": observed.mu,
             **prediction,
             **collect_genes(dataset, tables, observed, results.halves, config["controls"]["fdr"]),
             "tables": {},
             **collect_external(results.external, dataset.design.classes),
-            "batch": collect_batches(dataset, splits, prediction["held_out"], fold_steps),
             **collect_covariates(dataset, observed, final, tables["controls"]),
-            "nonlinear": collect_nonlinear(tables, config.get("nonlinear")),
-            "sets": sets.collect_sets(tables),
-            "survival": survival.collect_survival(tables),
-            "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
-            "genome": genome.collect_genome(dataset, tables),
             "flow": patients.collect_flow(dataset, results.quality_summary),
-            "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
+            **{
+                key: topic.collect(topic_results) if topic.read[0] in tables else None
+                for key, topic in TOPIC_TABLES.items()
+                if topic.collect
+            },
         }
     )
     report["tables"] = {
-        name: _packed_table(name, enrichment.shorten_gene_lists(tables[name]))
+        name: _packed_table(name, tables[name])
         for topic_tables in ALL_TABLES
         for name in topic_tables.on_page
         if name in tables
@@ -311,7 +324,11 @@ def _warnings(report: Report, results: StudyResults) -> list[str]:
 
 
 def _packed_table(name: str, frame: pd.DataFrame) -> PackedTable:
-    """Return the first rows of a table; the smallest p first, symbols of representatives added."""
+    """Return the first rows of a table as the page shows them.
+
+    The smallest p is first, symbols of representatives are added, and long lists of genes are cut.
+    """
+    frame = enrichment.shorten_gene_lists(frame)
     if name == "univariate":
         frame = frame.sort_values("p_value", kind="stable")
     if name == "blocks":

@@ -43,9 +43,18 @@ MAX_EXCLUDED_NAMES = 30
 MIN_BATCHES = 5  # of fewer batches left out in turn the interval, by t, is very wide
 
 
-def collect_study(dataset: Dataset, splits: Splits) -> dict[str, Any]:
-    """Return the keys `study` and `design` of the report."""
-    return {"study": _collect_facts(dataset), "design": _summarise_splits(splits)}
+def collect_study(
+    dataset: Dataset, splits: Splits, held_out: HeldOut, fold_steps: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the keys `study`, `design` and `batch` of the report.
+
+    fold_steps: normalise.folds of the config.
+    """
+    return {
+        "study": _collect_facts(dataset),
+        "design": _summarise_splits(splits),
+        "batch": _collect_batches(dataset, splits, held_out, fold_steps),
+    }
 
 
 def _collect_facts(dataset: Dataset) -> StudyFacts:
@@ -132,13 +141,10 @@ def _summarise_splits(splits: Splits) -> SplitSummary:
     }
 
 
-def collect_batches(
+def _collect_batches(
     dataset: Dataset, splits: Splits, held_out: HeldOut, fold_steps: Sequence[Mapping[str, Any]]
 ) -> Batch | None:
-    """Return the record of the batches; None if the study names no batch column.
-
-    fold_steps: normalise.folds of the config.
-    """
+    """Return the record of the batches; None if the study names no batch column."""
     batches = dataset.batches()
     column = dataset.design.batch
     if batches is None or column is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict
 
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Study
+from genesig.report.page.record import Study, TopicResults
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
 from genesig.report.page.svg import Picture
@@ -66,18 +66,14 @@ MAX_ENRICHED_SETS = 5
 MAX_RANKED_SETS = 20
 
 
-def collect_enrichment(
-    tables: Mapping[str, pd.DataFrame], permutations: int
-) -> EnrichmentRecord | None:
-    """Return the record of the enrichment; None without gene sets."""
-    if "enrichment_ranking" not in tables:
-        return None
-    lists = tables["enrichment"]
-    ranking = tables["enrichment_ranking"]
+def collect_enrichment(results: TopicResults) -> EnrichmentRecord:
+    """Return the record of the enrichment."""
+    lists = results.tables["enrichment"]
+    ranking = results.tables["enrichment_ranking"]
     chosen = lists[lists["list"] == "chosen lists"]
     return {
         "n_sets": len(ranking),
-        "permutations": permutations,
+        "permutations": results.config["controls"]["permutations"],
         "size": float(chosen["size"].iloc[0]) if len(chosen) else 0.0,
         "chosen": _enriched_sets(chosen),
         "n_enriched": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.report.page.record import Study, float_fields
+from genesig.report.page.record import Study, TopicResults, float_fields
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from genesig.results import Dataset
 
 
 class Chromosome(TypedDict):
@@ -87,9 +85,11 @@ MAX_PLACES = 3000
 MAX_STRETCHES = 20
 
 
-def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> GenomeRecord | None:
+def collect_genome(results: TopicResults) -> GenomeRecord | None:
     """Return places and stretches; None if the places of genes are not known."""
-    if "stretches" not in tables or not dataset.placed:
+    dataset = results.dataset
+    tables = results.tables
+    if not dataset.placed:
         return None
     chromosome_of_gene, positions = dataset.places()
     # `Dataset.places` gives a gene without a place a chromosome whose name begins with "\0".

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study, float_fields
+from genesig.report.page.record import Study, TopicResults, float_fields
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -107,12 +107,9 @@ MAX_CURVES = 12
 MAX_MESSAGES = 5
 
 
-def collect_nonlinear(
-    tables: Mapping[str, pd.DataFrame], config: Mapping[str, Any] | None
-) -> NonlinearRecord | None:
-    """Return the summary of nonlinear selection; None if it was not run."""
-    if "nonlinear" not in tables or config is None:
-        return None
+def collect_nonlinear(results: TopicResults) -> NonlinearRecord:
+    """Return the summary of nonlinear selection."""
+    tables = results.tables
     splits = tables["nonlinear_scores"]
     return {
         "screened": int(tables["nonlinear_model"]["screened"].iloc[0]),
@@ -121,7 +118,7 @@ def collect_nonlinear(
         "agreement": _list_agreement(tables["nonlinear_agreement"]),
         "difference": _difference_to_linear(tables["nonlinear_difference"]),
         "explained_by_none": [*splits["explained_by_none"].quantile([0, 0.5, 1])],
-        "fit_problems": _fit_problems(splits, float(config["tolerance"])),
+        "fit_problems": _fit_problems(splits, float(results.config["nonlinear"]["tolerance"])),
         **_dependence_curves(tables["nonlinear_curves"]),
     }
 

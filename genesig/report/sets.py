@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import PermutationP, Study, float_fields
+from genesig.report.page.record import PermutationP, Study, TopicResults, float_fields
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
 from genesig.report.page.svg import Picture
@@ -66,10 +66,9 @@ class Sets(Study):
 MAX_SETS = 30
 
 
-def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
-    """Return the record of the selection of gene sets; None without gene sets."""
-    if "sets" not in tables:
-        return None
+def collect_sets(results: TopicResults) -> SetsRecord:
+    """Return the record of the selection of gene sets."""
+    tables = results.tables
     selected = tables["sets"]
     splits = tables["sets_scores"]
     error = tables["sets_error"].iloc[0]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study, float_fields
+from genesig.report.page.record import Study, TopicResults, float_fields
 from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture
@@ -67,13 +67,10 @@ WHOLE_STUDY_SCHEMES = ("leave_one_study_out", "leave_one_batch_out")
 META_FDR = 0.05
 
 
-def collect_studies(
-    tables: Mapping[str, pd.DataFrame], scheme: str, provenance: Mapping[str, Any]
-) -> StudiesRecord | None:
-    """Return the record of several studies; None if there is one study."""
-    if "studies" not in tables:
-        return None
-    errors = provenance.get("errors_of_alignments", {}).items()
+def collect_studies(results: TopicResults) -> StudiesRecord:
+    """Return the record of several studies."""
+    tables = results.tables
+    errors = results.dataset.provenance.get("errors_of_alignments", {}).items()
     study_rows = tables["studies"]
     meta = tables["meta"]
     mean, next_row = (
@@ -86,7 +83,7 @@ def collect_studies(
     rows = study_rows[study_rows["row"] == "study"].to_dict("records")
     return {
         "measure": str(mean["measure"]),
-        "whole": scheme in WHOLE_STUDY_SCHEMES,
+        "whole": results.splits.scheme in WHOLE_STUDY_SCHEMES,
         "studies": [_study(row, signature_genes) for row in rows],
         "mean": list(float_fields(mean, "value", "low", "high").values()),
         "next_study": list(float_fields(next_row, "low", "high").values()),

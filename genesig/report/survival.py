@@ -7,7 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Estimate, GroupCurve, Study, float_fields, group_curves
+from genesig.report.page.record import (
+    Estimate,
+    GroupCurve,
+    Study,
+    TopicResults,
+    float_fields,
+    group_curves,
+)
 from genesig.report.page.section import Item, Limits, Section, Tile
 from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
 from genesig.report.page.svg import Picture
@@ -16,7 +23,6 @@ from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, confidence, percent, significant
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -47,14 +53,11 @@ class Survival(Study):
     survival: SurvivalRecord | None  # None for other kinds of outcome
 
 
-def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
-    """Return the record of held-out survival; None for other kinds of outcome."""
-    measures = tables.get("survival")
-    if measures is None:
-        return None
-    curves = tables["survival_curves"]
-    risk = tables["survival_risk"]
-    measures = measures.set_index("measure")
+def collect_survival(results: TopicResults) -> SurvivalRecord:
+    """Return the record of held-out survival."""
+    curves = results.tables["survival_curves"]
+    risk = results.tables["survival_risk"]
+    measures = results.tables["survival"].set_index("measure")
     return {
         "measures": {
             str(name): float_fields(row, "value", "low", "high")

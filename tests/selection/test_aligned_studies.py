@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -227,7 +228,9 @@ def collected(errors):
         columns=[*rows[0], "low", "high", "error", "measured", "genes", "lost", "i2"]
     )
     meta = pd.DataFrame({"gene": ["g"], "p_value": [0.1], "q_value": [0.1], "effect": [1.0]})
-    provenance = {"errors_of_alignments": errors}
+    dataset = SimpleNamespace(provenance={"errors_of_alignments": errors})
+    splits = SimpleNamespace(scheme="leave_one_study_out")
     tables = {"studies": table, "meta": meta, "signature": meta[["gene"]]}
-    record = collect_studies(tables, "leave_one_study_out", provenance)
+    results = SimpleNamespace(dataset=dataset, splits=splits, tables=tables)
+    record = collect_studies(results)
     return round_numbers(record, "studies")["alignments"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,15 @@ CONFIG_OF_STUDIES = {
     "splits": {"subsamples": 0},
     "linear": {"tau_count": 4, "mu": [1e-3]},
 }
+
+
+def topic_results(tables):
+    """Return what `collect_studies` reads, for studies that are each held out whole."""
+    return SimpleNamespace(
+        tables=tables,
+        dataset=SimpleNamespace(provenance={}),
+        splits=SimpleNamespace(scheme="leave_one_study_out"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +103,7 @@ def test_probe_choice_is_reported_if_studies_had_probes(tables_of_study, measure
         "meta": tables_of_study[1],
         "signature": signature,
     }
-    studies_data = round_numbers(collect_studies(tables, "leave_one_study_out", {}), "studies")
+    studies_data = round_numbers(collect_studies(topic_results(tables)), "studies")
     across = {"align": "centre", "probes": "median", "weights": "equal"}
     first_sentence, _ = study_sentences({"studies": studies_data, "config": {"across": across}})
     assert ("the median of its probes" in first_sentence) == is_told
@@ -117,9 +127,7 @@ def test_the_first_screen_says_what_the_next_study_may_show(tables_of_study):
         "meta": tables_of_study[1],
         "signature": signature,
     }
-    studies_data = round_numbers(
-        collect_studies(report_tables, "leave_one_study_out", {}), "studies"
-    )
+    studies_data = round_numbers(collect_studies(topic_results(report_tables)), "studies")
     (paragraph,) = left_out_paragraphs({"studies": studies_data})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
     assert paragraph.text.startswith(reached)
@@ -159,9 +167,7 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
         "meta": meta,
         "signature": pd.DataFrame({"gene": ["gene10"]}),
     }
-    studies_data = round_numbers(
-        collect_studies(report_tables, "leave_one_study_out", {}), "studies"
-    )
+    studies_data = round_numbers(collect_studies(topic_results(report_tables)), "studies")
     assert len(studies_data["genes"]) == 3
     assert studies_data["tested"] == len(dataset.genes)
     section = show({"studies": studies_data, "study": {"task": "several_classes"}}, Limits(5, 20))
@@ -237,7 +243,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
 def test_without_a_single_effect_the_studies_are_shown_alone(tables_of_study):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": tables_of_study[0], "meta": tables_of_study[1][:0], "signature": signature}
-    studies_data = round_numbers(collect_studies(tables, "leave_one_study_out", {}), "studies")
+    studies_data = round_numbers(collect_studies(topic_results(tables)), "studies")
     section = show({"studies": studies_data, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)

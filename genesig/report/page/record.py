@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
 from genesig.selection.assess.intervals import Detectable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.results import Dataset, Splits
+
+
+class TopicResults(NamedTuple):
+    """Results from which a topic that a study need not have takes its numbers."""
+
+    dataset: Dataset  # the data set after the row-wise steps
+    splits: Splits
+    tables: Mapping[str, pd.DataFrame]  # tables of the results, by the names of their files
+    config: Mapping[str, Any]  # the resolved config
 
 
 def rounded(values: Any, digits: int) -> Any:

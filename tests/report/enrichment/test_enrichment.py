@@ -11,6 +11,7 @@ from report_records import HOSTILE, Study, arguments
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.enrichment import collect_enrichment, enrichment_section
 from genesig.report.methods import methods, references
+from genesig.report.page.record import TopicResults
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
 
@@ -111,7 +112,9 @@ def test_sizes_are_those_of_the_file_that_was_taken() -> None:
 
 
 def test_the_lists_have_no_size_if_none_was_chosen() -> None:
-    tables = arguments(Study(enriched=True))["tables"]
-    summary = collect_enrichment(tables | {"enrichment": tables["enrichment"].iloc[:0]}, 19)
-    assert summary is not None
+    inputs = arguments(Study(enriched=True))
+    tables = inputs["tables"]
+    tables = tables | {"enrichment": tables["enrichment"].iloc[:0]}
+    results = TopicResults(inputs["dataset"], inputs["splits"], tables, inputs["config"])
+    summary = collect_enrichment(results)
     assert summary["size"] == 0
