@@ -107,7 +107,7 @@ def test_probe_choice_is_reported_if_studies_had_probes(tables_of_study, measure
     across = {"align": "centre", "probes": "median", "weights": "equal"}
     first_sentence, _ = study_sentences({"studies": studies_data, "config": {"across": across}})
     assert ("the median of its probes" in first_sentence) == is_told
-    assert "(n = 20); " in first_sentence
+    assert "(n = 20). " in first_sentence
     assert "Every study had the same weight." in first_sentence
 
 
