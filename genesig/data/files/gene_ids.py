@@ -136,7 +136,8 @@ def _other_case_hint(needed: Iterable[str], present: Collection[str]) -> str:
 
 def _id_key(gene: str) -> str:
     """Return an id in lower case; a number without the .0 that floats get."""
-    return gene.removesuffix(".0") if gene.removesuffix(".0").isdigit() else gene.lower()
+    number = re.fullmatch(r"(\d+)([.]0)?", gene)
+    return number[1] if number else gene.lower()
 
 
 MONTH = (
