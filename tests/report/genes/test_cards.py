@@ -160,6 +160,17 @@ def test_a_card_says_what_the_tables_say(study):
     assert section.folded
 
 
+def test_card_of_gene_with_symbol_is_named_after_it():
+    inputs = arguments(Study())
+    signature = inputs["tables"]["signature"]
+    symbols = ["TP53", *[""] * (len(signature) - 1)]
+    inputs["tables"]["signature"] = signature.assign(symbol=symbols)
+    cards = SECTIONS["cards"](collect(StudyResults(**inputs)), Limits(2, 10)).items
+    assert [card.name for card in cards] == ["TP53", signature["gene"][1]]
+    assert cards[0].subtitle.startswith(signature["gene"][0])
+    assert signature["gene"][1] not in cards[1].subtitle
+
+
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(StudyResults(**arguments(study)))

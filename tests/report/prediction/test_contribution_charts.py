@@ -35,6 +35,7 @@ def test_bars_of_a_sample_sum_to_its_mean_score(study: Study) -> None:
     table = table_of(data)
     samples = {sample["sample"]: sample for sample in data["held_out"]["samples"]}
     assert len(table.bars) == len(table.rows) == len(samples)
+    assert table.search  # a reader looks for one patient among hundreds
     for row, bars in zip(table.rows, table.bars, strict=True):
         sample = samples[row[0].text]
         assert bars == contribution_bars(sample)

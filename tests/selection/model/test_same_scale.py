@@ -26,8 +26,10 @@ from genesig.selection.model.same_scale import (
     N_STANDARD_ERRORS,
     SINGLE_SAMPLE_FACTOR,
     ComparedValues,
+    ScaleProfile,
     describe_scale_fault,
     find_odd_samples,
+    is_off_centre,
     panel_doubts,
     rank_agreement,
     sample_fault,
@@ -309,3 +311,15 @@ def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> No
     expected = [spearmanr(row, means).statistic for row in X]
     np.testing.assert_allclose(rank_agreement(X, means), expected)
     assert rank_agreement(np.ones((1, 30)), means).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("sd", "location_error", "uncertainty"), [(0.5, 0.0, 0.75), (0.0, 0.3, 0.9), (0.8, 0.3, 1.5)]
+)
+def test_location_of_four_samples_lies_beyond_three_standard_errors(
+    sd: float, location_error: float, uncertainty: float
+) -> None:
+    scale = {"location": {"low": 0.0, "high": 0.0, "sd": sd}}
+    for location, is_beyond in ((uncertainty - 0.01, False), (uncertainty + 0.01, True)):
+        profile = ScaleProfile(9, location, location_error, slope=1.0, slope_error=0.0)
+        assert is_off_centre(profile, scale, n=4) == is_beyond
