@@ -22,13 +22,18 @@ def two_columns(f: Array) -> Array:
     return np.stack([np.zeros_like(f), f], axis=-1)
 
 
+N_SMOOTHING_SAMPLES = 2
+"""Samples of all classes together that smooth the targets, as of Platt's two classes. One for each
+class would make the probabilities of many classes too equal."""
+
+
 def fitted_line(scores: Array, class_number: Array) -> Array:
     """Return the line (T + 1,) of smallest cross-entropy with the classes of left-out samples.
 
-    The target of sample i is (n [c_i = c] + T π_c) / (n + T), with π_c the share of class c. So
-    classes which the scores separate have a finite slope, and mean probabilities are the shares. If
-    b < 0 would fit better, b is 0, and every probability is the share of its class. NaN without a
-    sample of each class, or without a score.
+    The target of sample i is (n [c_i = c] + m π_c) / (n + m), with π_c the share of class c and m =
+    `N_SMOOTHING_SAMPLES`. So classes which the scores separate have a finite slope, and mean
+    probabilities are the shares. If b < 0 would fit better, b is 0, and every probability is the
+    share of its class. NaN without a sample of each class, or without a score.
 
     scores (n, T) float. class_number (n,) int.
 
@@ -133,7 +138,9 @@ def _smoothed_targets(class_number: Array, T: int) -> Array:
     """Return Platt's targets (n, T), smoothed towards the shares of the classes."""
     n = len(class_number)
     class_size = np.bincount(class_number, minlength=T)
-    return np.asarray((n * np.eye(T)[class_number] + T * class_size / n) / (n + T))
+    class_share = class_size / n
+    smoothed_counts = n * np.eye(T)[class_number] + N_SMOOTHING_SAMPLES * class_share
+    return np.asarray(smoothed_counts / (n + N_SMOOTHING_SAMPLES))
 
 
 def _slope_variance(scores: Array, line: Array) -> float:
@@ -231,9 +238,9 @@ MAX_LOG_SLOPE = 10.0  # logarithm of the largest slope, in standard deviations o
 def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:
     """Return the slope b of ``p_k ~ exp(b s_k)`` that is right among new samples, on average.
 
-    The slope of smallest cross-entropy, with targets smoothed by Laplace's rule, 1/(n + K), so that
-    it is finite; shrunken as in `shrunken_line`. It stays above 0, so that probabilities have the
-    order of the scores.
+    The slope of smallest cross-entropy, shrunken as in `shrunken_line`. It is finite, because
+    `N_SMOOTHING_SAMPLES`, spread evenly over the classes, smooth the targets. It stays above 0, so
+    that probabilities have the order of the scores.
 
     scores (n, K) float: of rows that were left out. class_number (n,) int. weights (n,) float or
     None. groups (n,) or None: group of each row, such as its patient; the variance of the slope is
@@ -245,7 +252,8 @@ def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) 
     from scipy.special import log_softmax, softmax
 
     n, K = scores.shape
-    target = (1 + n * np.eye(K)[class_number]) / (n + K)
+    smoothed_counts = n * np.eye(K)[class_number] + N_SMOOTHING_SAMPLES / K
+    target = smoothed_counts / (n + N_SMOOTHING_SAMPLES)
     spread = float(scores.std()) or 1.0
     row_weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
 

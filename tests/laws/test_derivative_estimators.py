@@ -178,7 +178,7 @@ def test_group_is_in_or_out_as_a_whole():
 
 @pytest.mark.parametrize("model", [DerivativeRegressor, DerivativeClassifier])
 def test_docstring_states_the_differences_from_the_lasso(model):
-    assert "What differs from the lasso" in model.__doc__
+    assert "Unlike in the lasso, a variable that is not selected" in model.__doc__
     assert "SUMMARY" not in model.__doc__
 
 

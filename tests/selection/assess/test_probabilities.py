@@ -70,7 +70,7 @@ def test_the_line_of_two_classes_is_that_of_a_logistic_regression_on_smoothed_ta
 def test_fitted_line_minimises_cross_entropy():
     f, y, _ = drawn(2)
     share = np.bincount(y) / len(y)
-    target = (len(y) * np.eye(3)[y] + 3 * share) / (len(y) + 3)
+    target = (len(y) * np.eye(3)[y] + 2 * share) / (len(y) + 2)
 
     def loss(line):
         return -np.sum(target * log_softmax(line[:-1] + line[-1] * f, axis=1))
@@ -86,6 +86,20 @@ def test_fitted_line_recovers_the_true_line_and_mean_shares():
     line_fit = fitted_line(f, y)
     np.testing.assert_allclose(line_fit - [*np.full(3, line_fit[0] - line[0]), 0], line, atol=0.1)
     np.testing.assert_allclose(probabilities(f, line_fit).mean(axis=0), class_shares(y), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_slope_of_normal_scores_is_right_on_average(n_classes):
+    """With scores of unit variance and means d apart in their own class, the true slope is d."""
+    rng = np.random.default_rng(11)
+    d = 1.75
+    classes = np.arange(100) % n_classes
+    slopes = [
+        fitted_line(rng.normal(size=(100, n_classes)) + d * np.eye(n_classes)[classes], classes)[-1]
+        for _ in range(120)
+    ]
+    standard_error = np.std(slopes, ddof=1) / np.sqrt(len(slopes))
+    assert abs(np.mean(slopes) - d) < 0.06 * d + 2 * standard_error
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
