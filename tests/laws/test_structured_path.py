@@ -92,6 +92,8 @@ def test_the_iterative_projection_finds_the_same(kind, seed):
     for m in range(2):
         fitted = problem.X @ (newton_path.coef(m) - iterative_path.coef(m))
         assert (fitted**2).mean() <= 1e-8 * (problem.Y**2).mean()
+    norms = newton_path.norms.toarray()
+    np.testing.assert_allclose(iterative_path.norms.toarray(), norms, atol=1e-3 * norms.max())
 
 
 def test_linear_kernels_on_groups_are_the_group_lasso():

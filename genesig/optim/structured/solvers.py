@@ -69,14 +69,14 @@ def solve_by_projection(
     coefs = np.zeros((len(tau), X.shape[1], Y.shape[1]))
     for m, fit in enumerate(fits):
         np.add.at(coefs[m], columns, fit.B)
-    norms = np.array([_norms(penalty.blocks, fit.B) for fit in fits])
+    norms = np.array([_norms(norm.blocks, fit.B) for fit in fits])
     gap = np.array([fit.gap for fit in fits])
     steps = np.array([fit.steps for fit in fits])
     return DensePath.from_coefs(tau, coefs, norms, gap, steps, tolerance)
 
 
 def _norms(blocks: Blocks, B: Array) -> Array:
-    """Return the norm of each block of pieces (memberships, T)."""
+    """Return the norm of each block; B (p, T) has the rows that `blocks.members` numbers."""
     return np.sqrt(blocks.block_sums(row_squares(B)))
 
 
