@@ -154,7 +154,7 @@ DATE_OR_NUMBER = re.compile(
     r"|\d(?:[.,]\d+)?E\+\d+",
     re.IGNORECASE,
 )
-# The day numbers of 1982 to 2036, as a spreadsheet counts: MARCH1 as 44256.
+# The day numbers of 1982 to 2064, as a spreadsheet counts: MARCH1 as 44256.
 DAY_NUMBER = re.compile("[345]\\d{4}")
 MAX_DAY_NUMBER_SHARE = 0.02  # share of the names; if more are such numbers, they are ids of genes
 

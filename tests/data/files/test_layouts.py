@@ -161,6 +161,8 @@ def test_workbook_sheet_is_read_as_table(tmp_path: Path) -> None:
     np.testing.assert_array_equal(matrix.cells, [[7.25, 0], [np.nan, 3]])
     workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
     assert read_matrix(path).doubt == "sheet 'values' is read, of 'values', 'people'"
+    workbook(path, {"notes": [["made in May"], ["by the core facility"]], "values": ROWS})
+    assert read_matrix(path).doubt == "sheet 'values' is read, of 'notes', 'values'"
     workbook(path, {"values": ROWS, "logged": ROWS})
     with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'logged'; set data.p"):
         read_matrix(path)
