@@ -292,6 +292,7 @@ def tridiagonalise(A: Array, diagonal: Array, off_diagonal: Array, beta: Array) 
         beta[i], off_diagonal[i - 1] = make_reflector(reflector, MIN_ENTRY_SHARE * trace)
         for row in range(i):
             subtract_and_multiply(A[row, : row + 1], v, w, reflector, product)
+        # (I - β v v') A (I - β v v') = A - v w' - w v' with w = β A v - β² (v'A v) v / 2.
         overlap = 0.5 * beta[i] * beta[i] * dot(reflector, product)
         for row in range(i):
             v[row] = reflector[row]

@@ -55,13 +55,13 @@ class GeneLists(NamedTuple):
 
 
 class RidgeFits(NamedTuple):
-    """Arrays that the refits fill."""
+    """Arrays of the refits, which read `offset` and `is_scored` and fill the others."""
 
     offset: Array  # (k, T) where scores begin
     is_scored: Array  # (k, n) bool, the samples to score
     scores: Array  # (k, m, L, n, T)
     coef: Array  # (nnz, T) per unit of X, for the last lambda; none are written if nnz is 0
-    constant: Array  # (k, m, T)
+    constant: Array  # (k, m, T) 0 at first; less the coefficients times the means of the genes
     unsolved: Array  # (k, m) bool, lists that need singular values
 
 

@@ -294,7 +294,7 @@ class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ign
         gradient_rows = np.zeros(points.shape)
         Z = fit.standardised(points)
         if self.debias:
-            columns = self.support_
+            columns = self.support_  # mask of the variables that `chosen` numbers, in order
             chosen = fit.support(self.step_)
             slopes = (
                 fit.ridge(self.step_).gradient(Z[:, chosen])
@@ -304,7 +304,8 @@ class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ign
         else:
             solution = fit.path.solutions[self.step_]
             columns = fit.features
-            slopes = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)[1].T
+            _, gradients = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)  # (d, m)
+            slopes = gradients.T
         gradient_rows[:, columns] = slopes * fit.y_scale / fit.scale[columns]
         return gradient_rows
 
@@ -335,7 +336,8 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the settings that are not fixed, and fit to X (n, d), y (n,) with weights (n,).
 
-        ``groups`` (n,) of rows, set in `fit`, go to the folds of `cv`.
+        ``groups`` (n,), passed here, are the groups of rows for `cv`; the parameter of the model of
+        that name divides the features.
         """
         split_parameters = self._split_parameters(params)
         X, y, counts = self._checked(X, y, sample_weight)

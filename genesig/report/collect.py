@@ -285,7 +285,9 @@ def collect(results: StudyResults) -> Report:
 
 
 def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
-    """Return a part of the report in types of JSON, rounded by `SIGNIFICANT_DIGITS`; None for NaN.
+    """Return a part of the report in types of JSON, rounded by `SIGNIFICANT_DIGITS`.
+
+    A number that is not finite becomes None, but not in the parts of `DECIMALS`.
 
     path: keys of the report that lead to the part, with dots between them. digits: those of the
     part around it.

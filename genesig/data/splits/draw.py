@@ -194,7 +194,7 @@ def _divide_by_study(
 def _divide_stratified(
     location: str, samples: Samples, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
-    """Return stratified parts of the rows; an error names the split."""
+    """Return parts of the rows, stratified by response and study; an error names the split."""
     try:
         return samples.draw_parts(rows, n_parts, seed, key)
     except GenesigError as error:

@@ -176,6 +176,7 @@ def tau_max(sets: CoxSets) -> Array:
     """Return the smallest tau of each training set that selects nothing, (k,)."""
     if sets.fixed is None:
         return sets.training_sets.tau_max
+    # Covariates, which have no penalty, are in the fit without features.
     starts = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
     return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
 

@@ -47,8 +47,8 @@ class Terms(NamedTuple):
 
     weight: Array  # (n,) v
     died: Array  # (n,) v δ
-    first_death: Array  # (T,) int, increasing
-    end_death: Array  # (T,) int, increasing
+    first_death: Array  # (T,) int, non-decreasing
+    end_death: Array  # (T,) int, non-decreasing
     death_share: Array  # (T,)
     omega: Array  # (T,) ω
 

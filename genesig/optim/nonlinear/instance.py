@@ -75,8 +75,8 @@ def make_instance(
 ) -> Instance:
     """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
 
-    X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. counts (n,), optional: as in
-    `derivative_path`.
+    X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. counts (n,), optional: a
+    sample of count w counts as w samples.
     """
     n = len(y)
     nu = criterion.nu
@@ -90,7 +90,7 @@ def make_instance(
     y = root_weights * (y - np.average(y, weights=counts))
     if counts is not None:
         table = table.weighed(np.asarray(root_weights))
-        nu = nu / float(counts.mean())
+        nu = nu / float(counts.mean())  # the n of ν is the sum of the counts
     problem = Problem.from_tables(table, y, nu)
     directions, lengths = row_space(inner)
     rotated = directions * lengths

@@ -317,7 +317,7 @@ def _response_colours(response: list[float], study: StudyFacts) -> Any:
 
 
 def _colour_scale(values: Array) -> Any:
-    """Return colours from the smallest to the largest value."""
+    """Return colours from the smallest to the largest value; NaN has that of the smallest."""
     low = np.nanmin(values, initial=np.inf)
     high = np.nanmax(values, initial=-np.inf)
     share = (values - low) / (high - low) if high > low else np.zeros_like(values)

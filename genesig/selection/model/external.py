@@ -327,7 +327,8 @@ def score_cohort(
         value, low, high, samples; the number of groups, if samples come in groups), ``genes``
         (those of the model, as its coefficients see them: training_mean, training_sd, mean, sd;
         shift in training standard deviations, shift_before ComBat; score_shift = weight (mean -
-        training_mean), which add up to the shift of the mean score; imputed samples). Means are
+        training_mean), which add up to the shift of the mean score unless there are several
+        classes; imputed samples). Means are
         those of the classes, averaged; of several classes ``weight`` is the length of a gene's
         weights. ``list`` names the model: first come the rows of the model that `predict` uses by
         default (``answer`` of model.json), then those of the FDR-selected genes, if there are any.

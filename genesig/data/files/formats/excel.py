@@ -229,7 +229,7 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
 
 
 def _is_matrix(rows: Rows) -> bool:
-    """Tell whether nearly all cells, but for headers and names, are numbers; no if none has text."""
+    """Tell whether nearly all cells, but for headers and names, are numbers; not without any."""
     cells = [cell for row in rows[1:] for cell in row[1:] if cell]
     return bool(cells) and sum(map(is_number, cells)) >= MIN_NUMBER_SHARE * len(cells)
 
