@@ -28,7 +28,7 @@ from genesig.selection.linear.nested_cross_validation import (
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
-CLASSES = ("a", "b", "c")
+CLASSES = ("a", "b", "c", "d")
 PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
 N_GENES = 40
 N_NEW_SAMPLES = 200
@@ -232,6 +232,7 @@ SMALL_WORLDS = (
     (100, "50:50", (0.5, 0.5), 0.5, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
     (60, "80:20", (0.8, 0.2), 0.9, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
     (90, "in three equal parts", (1 / 3, 1 / 3, 1 / 3), 0.9, (SLOPE_OF_SMALL,)),
+    (100, "in four equal parts", (0.25, 0.25, 0.25, 0.25), 0.9, (SLOPE_OF_SMALL,)),
     (40, "50:50", (0.5, 0.5), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
     (60, "50:50", (0.5, 0.5), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
     (40, "80:20", (0.8, 0.2), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
