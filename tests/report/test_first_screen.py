@@ -18,7 +18,12 @@ from report_records import (
 )
 
 from genesig.report.answer import figures
-from genesig.report.answer.section import beyond_covariates, first_screen_tiles, held_out_scores
+from genesig.report.answer.section import (
+    beyond_covariates,
+    first_screen_tiles,
+    held_out_scores,
+    models_note,
+)
 from genesig.report.answer.sentences import next_steps, write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import EXCLUDED_MODELS
@@ -362,8 +367,8 @@ def test_next_steps_count_independent_patients_not_samples():
         paragraph.text for paragraph in write_paragraphs(data) if paragraph.lead == "Next steps."
     )
     needed = data["answer"]["detectable"]["per_class"]
-    assert f"{needed} per group (this study has 5 and 5). The size for a learned score" in text
-    assert "is not calculated" in text
+    assert f"{needed} per group (this study has 5 and 5). A score learned" in text
+    assert "Test gene sets as a second analysis" in text
     data["study"]["units"] = [needed, needed]
     assert "per group" not in " ".join(map(str, write_paragraphs(data)))
 
@@ -579,3 +584,10 @@ def test_first_screen_of_each_kind_has_at_most_400_words(kind):
     data = of_a_kind(kind)
     data["warnings"] = LONG_WARNINGS
     assert words_of_first_screen(data) <= MAX_WORDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"), [("two classes", "These"), ("external cohort", "Cross-validated")]
+)
+def test_note_on_models_excepts_the_numbers_of_external_cohorts(kind, numbers):
+    assert models_note(of_a_kind(kind)).startswith(f"{numbers} numbers describe models")

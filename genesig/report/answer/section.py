@@ -191,6 +191,8 @@ def models_note(data: Study) -> str:
     """Return the sentence on what the numbers describe; empty without evidence."""
     if no_evidence(data):
         return ""
+    if data["answer"]["cohorts"]["tested"]:
+        return "Cross-validated numbers describe models built this way, not the final model itself."
     return "These numbers describe models built this way, not the final model itself."
 
 
