@@ -127,10 +127,12 @@ def test_limits_hold_every_warning():
     text = limits_words(data)
     assert data["warnings"]
     assert all(warning in text for warning in data["warnings"])
-    assert "No batches or covariates were given" in text
+    assert "The analysis was not adjusted for batches or covariates" in text
     config_with_age = {**data["config"], "data": {**data["config"]["data"], "covariates": ["age"]}}
-    assert "No batches were given" in limits_words({**data, "config": config_with_age})
-    assert "No covariates were given" in limits_words({**data, "batch": {"column": "day"}})
+    assert "not adjusted for batches, because" in limits_words({**data, "config": config_with_age})
+    assert "not adjusted for covariates, because" in limits_words(
+        {**data, "batch": {"column": "day"}}
+    )
 
 
 def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
