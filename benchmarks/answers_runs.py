@@ -201,9 +201,9 @@ def answer_record(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> F
     steps = config["normalise"]["folds"]
     linear = linear_keywords(config)
     count = config["signature"]["permutations"]
-    chance = study_half_samples(dataset, splits, permutations=count, folds=steps, **linear)
+    chance = study_half_samples(dataset, splits, permutations=count, fold_steps=steps, **linear)
     return nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", folds=steps, **linear
+        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=steps, **linear
     )
 
 

@@ -49,7 +49,7 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
         normalise_samples(dataset, **config["normalise"]),
         replace(splits, outer=(), subsamples=()),  # the list of all samples needs none of them
         permutations=signature_settings["permutations"],
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
         **linear_keywords(config),
     )
     evidence = selection_table(dataset, chance, signature_settings["fdr"])

@@ -304,7 +304,7 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
         )
         scores.append(
             study_half_samples(
-                study_data, splits, permutations=5, folds=folds, **linear_keywords(config)
+                study_data, splits, permutations=5, fold_steps=folds, **linear_keywords(config)
             )
         )
     np.testing.assert_array_equal(nested[0].outer, nested[1].outer)

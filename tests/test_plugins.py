@@ -172,7 +172,7 @@ def test_failing_baseline_is_named_in_one_line(installed, name, message):
     with pytest.raises(
         GenesigError, match=rf"plugin '{name}' of the package {PLUGIN_NAME} {message}"
     ):
-        run_baselines(dataset, splits, folds=[], baselines=[name])
+        run_baselines(dataset, splits, fold_steps=[], baselines=[name])
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_baseline_receives_the_genes_of_its_columns(installed, monkeypatch):
     installed({"baselines": {"first_gene": "example_plugin:FIRST_GENE"}})
     dataset, splits, _, _ = gathered_study.make_study()
     folds = [{"step": "variance_filter", "keep": 0.2}, {"step": "centre"}]
-    run_baselines(dataset, splits, folds=folds, baselines=["first_gene"])
+    run_baselines(dataset, splits, fold_steps=folds, baselines=["first_gene"])
     columns_seen = sys.modules["example_plugin"].COLUMNS_SEEN[-1]
     assert list(columns_seen.columns) == list(dataset.var.columns)
     assert 0 < len(columns_seen) < len(dataset.genes)

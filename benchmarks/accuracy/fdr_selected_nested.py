@@ -171,7 +171,7 @@ def compare_folds(
     count = config["signature"]["permutations"]
     protocol = LinearSettings(**linear_keywords(config))
     study = study_half_samples(
-        dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
+        dataset, splits, permutations=count, fold_steps=steps, **linear_keywords(config)
     )
     null_tails = NullTails.from_study(study, "outer")
     assert null_tails is not None

@@ -172,10 +172,10 @@ def measure_lists(
     config = resolve_config(NAMES, load_schema())
     dataset = make_dataset(X, y)
     splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
-    loop = {"labels": "observed", "batch": "1of1", "folds": MOMENTS}
+    loop = {"labels": "observed", "batch": "1of1", "fold_steps": MOMENTS}
     genes = nested_cross_validation(dataset, splits, **loop, **linear())
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear())
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **linear())
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **linear())
     clusters = config["clusters"]
     often = config["signature"]["cv_frequency"]
     cross_validation = CrossValidation.from_batches(dataset, splits, [genes])
@@ -188,8 +188,8 @@ def measure_lists(
     set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
     set_settings |= changes
     fits = cross_validate_sets(dataset, splits, sets, **loop, **set_settings)
-    final_fits, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **set_settings)
-    half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **set_settings)
+    final_fits, _ = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **set_settings)
+    half = fit_sets_half_samples(dataset, splits, sets, fold_steps=MOMENTS, **set_settings)
     result_tables = gather_sets(
         cross_validation, sets, [fits], [], final_fits, half, cv_frequency=often
     )
@@ -303,7 +303,7 @@ def kind(
     }
     config = resolve_config(NAMES, load_schema())
     set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
-    how = {"batch": "1of1", "folds": MOMENTS, **set_settings}
+    how = {"batch": "1of1", "fold_steps": MOMENTS, **set_settings}
     B = int(permutations)
     effect = int(percent) / 100
     for seed in range(int(studies)):

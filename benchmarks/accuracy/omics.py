@@ -106,7 +106,7 @@ def genesig(X: Array, y: Array, task: str, Z: Array, *, learn: bool) -> Array:
     criterion = {} if task == "classification" else {"criterion": "squared_error"}
     linear_settings = linear(list="stable", learn_omics=learn, **criterion)
     linear_settings["threshold"] = "midpoint" if task == "classification" else "zero"
-    fits = fit_final_model(dataset, splits, folds=MOMENTS, **linear_settings)
+    fits = fit_final_model(dataset, splits, fold_steps=MOMENTS, **linear_settings)
     at = int(fits.choice[0, 2])
     genes, values = fits.coef(0, at)
     return np.asarray(fits.intercept[0, at] + Z[:, genes] @ values - fits.threshold[0])
@@ -274,7 +274,7 @@ def measure_null(studies: int) -> None:
         )
         observed, permuted = (
             nested_cross_validation(
-                dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **linear_settings
+                dataset, splits, labels=labels, batch="1of1", fold_steps=MOMENTS, **linear_settings
             )
             for labels in ("observed", "permuted-001-019")
         )

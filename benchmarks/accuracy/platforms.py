@@ -109,7 +109,9 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
     normalised = normalise_samples(study, samples=samples, folds=folds)
     splits = draw_splits(normalised, seed=1, **settings.SPLITS)
     return final_model(
-        normalised, fit_final_model(normalised, splits, folds=folds, **LINEAR), folds=folds
+        normalised,
+        fit_final_model(normalised, splits, fold_steps=folds, **LINEAR),
+        fold_steps=folds,
     )
 
 

@@ -193,7 +193,7 @@ def splits_of(dataset: Dataset) -> Splits:
 def linear() -> dict[str, Any]:
     """Return what the default config tells the double loop."""
     config = settings()
-    return {**linear_keywords(config), "folds": config["normalise"]["folds"]}
+    return {**linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
 
 
 @cache

@@ -44,7 +44,7 @@ def measure_external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     dataset, splits = single_study(data, other_study)
     final = fit_final_model(dataset, splits, **{**linear(), **changes})
     X = data.X[data.study == name]
-    model = final_model(dataset, final, folds=linear()["folds"])
+    model = final_model(dataset, final, fold_steps=linear()["fold_steps"])
     try:
         predict(model, cohort(X), "new.tsv", missing=0, mu=None)
     except InvalidInput as error:

@@ -96,7 +96,7 @@ def fit_model(dataset: Dataset, splits: Splits, model: str) -> tuple[Fits, float
     # A decision rule makes the fits store left-out scores; permutations do not change the models.
     sections = {"decision": {"youden": True}, "signature": {"permutations": 2}}
     config = settings({}, linear={"model": model.replace("-", "_")}, **sections)
-    keywords = {"folds": config["normalise"]["folds"], **linear_keywords(config)}
+    keywords = {"fold_steps": config["normalise"]["folds"], **linear_keywords(config)}
     study = study_half_samples(dataset, splits, permutations=2, **keywords)
     start = time.process_time()
     fits = nested_cross_validation(

@@ -249,8 +249,8 @@ def fit_study(seed: int, genes: int = 400) -> dict[str, object]:
     design = Design("state", "classification", ("well", "ill"), None, None)
     data = Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), design, {})
     splits = draw_splits(data, seed=1, **SPLITS)
-    final = fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR)
-    return final_model(data, final, folds=MOMENTS)
+    final = fit_final_model(data, splits, fold_steps=MOMENTS, **settings.LINEAR)
+    return final_model(data, final, fold_steps=MOMENTS)
 
 
 SCALES: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -98,7 +98,7 @@ def time_first_look(n: int, d: int) -> Run:
     rng = np.random.default_rng(0)
     columns = {f"column {k}": list(rng.choice(list("abcd"), n)) for k in range(30)}
     dataset = faultless(rng, n, d, raw=True, **columns)
-    return lambda: describe_quality(dataset, dataset, folds=MOMENTS)
+    return lambda: describe_quality(dataset, dataset, fold_steps=MOMENTS)
 
 
 CASES = {

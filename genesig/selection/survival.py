@@ -56,14 +56,14 @@ class SurvivalPredictions:
 
 
 def predict_test_sets(
-    dataset: Dataset, splits: Splits, fits: Fits, folds: Steps, times: Array
+    dataset: Dataset, splits: Splits, fits: Fits, fold_steps: Steps, times: Array
 ) -> Iterator[SurvivalPredictions]:
     """Yield the predictions for every test set of the observed times, by the chosen lists.
 
     The baseline hazard needs the scores of the training samples, which no fit stores. They follow
     from its weights and the steps learned on its training samples.
 
-    dataset: after the row-wise steps. fits: `Fits.with_chosen` of the observed times. folds:
+    dataset: after the row-wise steps. fits: `Fits.with_chosen` of the observed times. fold_steps:
     ``normalise.folds`` of the config. times (m,) float.
     """
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
@@ -71,7 +71,7 @@ def predict_test_sets(
     covariates = dataset.covariates()
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
     for X, reference, subset in group_by_matrix(
-        dataset, training_sets, folds, TRAINING_SETS_AT_ONCE
+        dataset, training_sets, fold_steps, TRAINING_SETS_AT_ONCE
     ):
         column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
         for training_set in subset:
@@ -193,7 +193,7 @@ SurvivalRow = tuple[str, float, Interval]  # measure, its value and 95 % interva
 N_TIMES = 50  # times up to the horizon over which the Brier score is integrated
 
 
-def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataFrame]:
+def survival_tables(study: CrossValidation, *, fold_steps: Any) -> dict[str, pd.DataFrame]:
     """Return the tables of held-out survival, of the chosen lists.
 
     ``survival`` has a row for each measure, with its 95 % interval:
@@ -217,7 +217,7 @@ def survival_tables(study: CrossValidation, *, folds: Any) -> dict[str, pd.DataF
     horizon = float(dataset.design.horizon or np.nan)
     times = time_grid(y, horizon)
     fits = study.fits.with_chosen()
-    test_sets = list(predict_test_sets(dataset, study.splits, fits, folds, times))
+    test_sets = list(predict_test_sets(dataset, study.splits, fits, fold_steps, times))
     held_out_scores = collect_held_out(dataset, study.splits, fits)
     assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())

@@ -99,13 +99,13 @@ def rows_of(
 ) -> dict[str, Any]:
     """Return the rows of controls.tsv of the answer and of ridge on all genes."""
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
-    run = {"folds": MOMENTS, **of_kind(dataset.design.kind), "mu": [1e-3], **settings}
+    run = {"fold_steps": MOMENTS, **of_kind(dataset.design.kind), "mu": [1e-3], **settings}
     fits = nested_cross_validation(dataset, drawn, labels="observed", batch="1of1", **run)
     null = fits.take(np.arange(0))
     if permutations:
         labels = f"permuted-001-{permutations:03d}"
         null = nested_cross_validation(dataset, drawn, labels=labels, batch="1of1", **run)
-    alone = run_baselines(dataset, drawn, folds=MOMENTS, baselines=[])
+    alone = run_baselines(dataset, drawn, fold_steps=MOMENTS, baselines=[])
     errors = null_errors(dataset, drawn, null.with_chosen())
     table = controls_table(CrossValidation.from_batches(dataset, drawn, [fits]), errors, [alone])
     chosen = table[table["mu"].isna()].set_index("model")

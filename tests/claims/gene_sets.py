@@ -67,7 +67,7 @@ def called(seed: int, effect: float) -> dict[str, Array]:
 
     def chosen(labels: str) -> Fits:
         fits = nested_cross_validation(
-            dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR
+            dataset, splits, labels=labels, batch="1of1", fold_steps=MOMENTS, **LINEAR
         )
         return join_batches([fits], splits).with_chosen()
 

@@ -337,7 +337,7 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOutScores, list[A
         splits,
         labels="observed",
         batch="1of1",
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **LINEAR | {"list": "stable"},
     ).with_chosen()
     weights = []

@@ -50,7 +50,7 @@ def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) 
 
 def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
     splits = draw_splits(dataset, seed=seed, **HOW | {"subsamples": 2 * pairs})
-    return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
+    return fit_half_samples(dataset, splits, fold_steps=MOMENTS, **linear())
 
 
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
@@ -62,7 +62,7 @@ def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fit
         inner = tuple(map(samples.names_of, samples.draw_parts(rows, FOLDS, seed, (0, k))))
         patient_lists.append(Split(f"p{k}", k, 0, samples.names_of(rows), (), inner, (0, k)))
     splits = Splits("none", "stratified_kfold", seed, (), patient_lists[0], tuple(patient_lists))
-    return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
+    return fit_half_samples(dataset, splits, fold_steps=MOMENTS, **linear())
 
 
 def _chosen(fits: Fits) -> csr_array:

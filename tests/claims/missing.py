@@ -66,7 +66,7 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
     folds = [step, *settings.MOMENTS]
     normalised = normalise_samples(dataset, samples=[], folds=folds)
     fits = fit_final_model(
-        normalised, draw_splits(normalised, seed=1, **settings.SPLITS), folds=folds, **LINEAR
+        normalised, draw_splits(normalised, seed=1, **settings.SPLITS), fold_steps=folds, **LINEAR
     )
     weights = np.zeros(len(dataset.genes))
     weights[fits.indices] = fits.values  # noqa: PD011

@@ -95,7 +95,7 @@ def expression(
 def held_out(dataset: Dataset, splits: Splits) -> pd.DataFrame:
     """Return predictions.tsv of the chosen lists."""
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL
+        dataset, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **PROTOCOL
     )
     table = predictions_table(dataset, splits, fits.with_chosen())
     return table[table["mu"].isna()]
@@ -140,8 +140,8 @@ def one(
     classes = dataset.design.classes
     table = held_out(dataset, splits)
     y = np.array([classes.index(name) for name in table["label"]])
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **PROTOCOL)
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **PROTOCOL)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=N_NEW_SAMPLES)
     names = tuple(f"N{i}" for i in range(N_NEW_SAMPLES))
@@ -157,8 +157,8 @@ def probabilities_of_new(
     """Return probabilities and classes of new samples by a study's model.json; whether in doubt."""
     design = SMALL_GENES, raised_genes
     dataset, splits = study(seed, n, shares, raised, *design)
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **SMALL_PROTOCOL)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=N_NEW_SAMPLES)
     names = tuple(f"N{i}" for i in range(N_NEW_SAMPLES))

@@ -78,8 +78,8 @@ def predicted_and_true_risks(
         subsamples=0,
         batches=1,
     )
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **SMALL_PROTOCOL)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     new_X, new_log_hazard = patients((seed, 2), N_NEW_PATIENTS, effect)
     names = tuple(f"N{row}" for row in range(N_NEW_PATIENTS))
     lines = tuple(range(2, N_NEW_PATIENTS + 2))

@@ -117,7 +117,7 @@ def _saved(folder: Path, name: str, X: pd.DataFrame, samples: pd.DataFrame) -> d
 def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[Any]:
     """Test the final model on the samples of the other study."""
     folds = config["normalise"]["folds"]
-    fitted_model = final_model(dataset, final, folds=folds, selection=tables["selection"])
+    fitted_model = final_model(dataset, final, fold_steps=folds, selection=tables["selection"])
     model = json.loads(json.dumps(fitted_model))
     return [
         score_cohort(dataset, model, {}, CohortSettings(**item)).about
@@ -129,7 +129,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     folds = config["normalise"]["folds"]
     signature = config["signature"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    linear = {"folds": folds, **linear_keywords(config)}
+    linear = {"fold_steps": folds, **linear_keywords(config)}
     chance = study_half_samples(dataset, splits, permutations=signature["permutations"], **linear)
 
     def loop(labels: str) -> list[Fits]:
@@ -150,7 +150,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     )
     null, null_model = null_study(cross_validation, permuted)
     baselines = config["controls"]["baselines"]
-    baseline_fits = run_baselines(dataset, splits, folds=folds, baselines=baselines)
+    baseline_fits = run_baselines(dataset, splits, fold_steps=folds, baselines=baselines)
     tables |= null_model
     tables["controls"] = controls_table(cross_validation, null, [baseline_fits])
     tables |= patient_tables(dataset, splits, tables["predictions"])
@@ -163,7 +163,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
             splits=splits,
             observed=observed[0],
             final=final,
-            quality_summary=describe_quality(raw, dataset, folds=folds),
+            quality_summary=describe_quality(raw, dataset, fold_steps=folds),
             tables=tables,
             null=null,
             run=run_record(dataset, config),

@@ -230,7 +230,7 @@ def study(
 
 
 LOOP_SETTINGS = {
-    "folds": MOMENTS,
+    "fold_steps": MOMENTS,
     **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5),
 }
 
@@ -293,7 +293,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     halves = fit_half_samples(dataset, splits, **LOOP_SETTINGS)
     assert final.covariates.gamma.shape == (1, 2, 2, 3)
     assert halves.with_chosen().covariates.gamma.shape == (2, 3, 2, 3)
-    model = final_model(dataset, final, folds=MOMENTS)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     assert model["version"] == 7
     lines = tuple(range(2, 2 + len(dataset.samples)))
     at = int(final.choice[0, 2])
@@ -312,7 +312,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
 def test_covariates_alone_are_a_baseline_with_the_rule_of_the_study() -> None:
     dataset = study(13, n=90)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    table = run_baselines(dataset, splits, folds=MOMENTS, baselines=["dummy"])
+    table = run_baselines(dataset, splits, fold_steps=MOMENTS, baselines=["dummy"])
     alone = table[table["model"] == "covariates"]
     assert len(alone) == len(dataset.samples)
     assert 0.2 < np.mean(alone["wrong"].astype(bool)) < 0.6

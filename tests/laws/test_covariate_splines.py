@@ -30,7 +30,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
 
-LOOP_SETTINGS = {"folds": MOMENTS, **of_kind("regression")}
+LOOP_SETTINGS = {"fold_steps": MOMENTS, **of_kind("regression")}
 
 
 def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Dataset:
@@ -135,7 +135,7 @@ def test_knots_are_of_training_samples_alone() -> None:
 def test_model_has_the_knots_and_predicts_as_the_fit_does() -> None:
     dataset = study(signal=1.0)
     final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **LOOP_SETTINGS)
-    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    model = json.loads(json.dumps(final_model(dataset, final, fold_steps=MOMENTS)))
     check_model(model, "model.json")
     assert [column["knots"] for column in model["covariates"]["columns"]] == [
         final.covariates.knots[0, 0].tolist(),

@@ -85,7 +85,7 @@ def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fit
     splits = draw_splits(dataset, seed=1, **SPLITS)
     task = dataset.design.task
     return nested_cross_validation(
-        dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task)
+        dataset, splits, labels=labels, batch=batch, fold_steps=MOMENTS, **settings(task)
     )
 
 
@@ -205,16 +205,16 @@ def test_covariates_alone_are_least_squares():
 def test_half_sample_and_final_fits_have_covariate_coefficients():
     dataset = study(15)
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings("classification"))
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings("classification"))
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **settings("classification"))
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **settings("classification"))
     assert final.covariates.gamma.shape == (1, 2, 2)
     assert halves.covariates.gamma.shape == (4, 2, 2)
 
 
 def modelled(dataset: Dataset) -> tuple[Fits, dict[str, object]]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings(dataset.design.task))
-    return final, final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **settings(dataset.design.task))
+    return final, final_model(dataset, final, fold_steps=MOMENTS)
 
 
 def as_matrix(dataset: Dataset) -> Matrix:
@@ -339,7 +339,7 @@ def test_p_is_uniform_where_expression_adds_nothing():
         rng = np.random.default_rng(seed)
         dataset = replace(dataset, X=rng.normal(size=dataset.X.shape))
         splits = draw_splits(dataset, seed=seed, **SPLITS)
-        run = {"batch": "1of1", "folds": MOMENTS, **settings("classification")}
+        run = {"batch": "1of1", "fold_steps": MOMENTS, **settings("classification")}
         fits = [
             nested_cross_validation(dataset, splits, labels=labels, **run)
             for labels in ("observed", "permuted-001-019")

@@ -33,7 +33,7 @@ def outer(
     **linear: Any,
 ) -> Fits:
     return nested_cross_validation(
-        *study_and_splits, labels=labels, batch=batch, folds=folds, **FUSED | linear
+        *study_and_splits, labels=labels, batch=batch, fold_steps=folds, **FUSED | linear
     )
 
 
@@ -51,9 +51,9 @@ def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
 @pytest.mark.parametrize("folds", [MOMENTS, [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]])
 def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any) -> None:
     study_and_splits = study(alone=5)
-    final = fit_final_model(*study_and_splits, folds=folds, **FUSED)
-    halves = fit_half_samples(*study_and_splits, folds=folds, **FUSED)
-    for fits in (final, halves, outer(study_and_splits, folds=folds)):
+    final = fit_final_model(*study_and_splits, fold_steps=folds, **FUSED)
+    halves = fit_half_samples(*study_and_splits, fold_steps=folds, **FUSED)
+    for fits in (final, halves, outer(study_and_splits, fold_steps=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
 
@@ -75,8 +75,8 @@ def test_fused_lasso_with_covariates_and_weights_equals_the_lasso_if_ends_are_fr
 
 
 def gathered(study_and_splits: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
-    final = fit_final_model(*study_and_splits, folds=MOMENTS, **FUSED)
-    halves = fit_half_samples(*study_and_splits, folds=MOMENTS, **FUSED)
+    final = fit_final_model(*study_and_splits, fold_steps=MOMENTS, **FUSED)
+    halves = fit_half_samples(*study_and_splits, fold_steps=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     return gather(
         LinearResults(
@@ -111,7 +111,7 @@ def test_the_table_has_each_gene_of_the_signature_once() -> None:
 def test_a_study_without_places_has_no_table() -> None:
     dataset, splits = study()
     bare = replace(dataset, var=dataset.var[["symbol"]])
-    final = fit_final_model(bare, splits, folds=MOMENTS, **LINEAR)
+    final = fit_final_model(bare, splits, fold_steps=MOMENTS, **LINEAR)
     with pytest.raises(Exception, match=r"data\.chromosome"):
         stretches_table(bare, pd.DataFrame(), final)
 

@@ -66,7 +66,7 @@ def test_survival_response_is_its_gradient_at_zero() -> None:
 
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     dataset, splits, sets = study("several_classes")
-    _, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    _, genes = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
     class_weights = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
     np.testing.assert_allclose(np.linalg.norm(class_weights, axis=1), genes["weight"])
     np.testing.assert_allclose(
@@ -74,6 +74,6 @@ def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     )  # of differences to the average
     top = genes[genes["set"] == "A"]
     assert (top["weight of worse"] > top["weight of well"]).all()
-    final, table = fit_sets_final(*study("survival"), folds=MOMENTS, **QUICK)
+    final, table = fit_sets_final(*study("survival"), fold_steps=MOMENTS, **QUICK)
     assert list(table.columns) == ["set", "gene", "symbol", "weight"]
     assert final.scores.ndim == 1

@@ -75,7 +75,7 @@ def test_filter_that_empties_a_set_is_named_with_its_split() -> None:
     study = replace(dataset, X=X), splits, gene_sets([range(10), range(10, 20)])
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
     with pytest.raises(GenesigError, match=r"gene sets, split \S+: normalise.folds leaves no gene"):
-        outer(study, folds=folds)
+        outer(study, fold_steps=folds)
 
 
 def test_shuffled_labels_keep_to_groups_and_batches() -> None:
@@ -116,12 +116,12 @@ def test_gene_that_differs_in_one_sample_weighs_as_much_as_others() -> None:
 
 def test_half_sample_fit_equals_a_study_of_its_samples() -> None:
     dataset, splits, sets = planted(subsamples=6)
-    final, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
-    halves = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    final, genes = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
+    halves = fit_sets_half_samples(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
     assert len(halves) == 6
     for fit, half in enumerate(splits.subsamples):
         separate_fit, _ = fit_sets_final(
-            dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK
+            dataset, replace(splits, final=half), sets, fold_steps=MOMENTS, **QUICK
         )
         assert (halves.tau[fit], halves.mu[fit]) == (separate_fit.tau[0], separate_fit.mu[0])
         np.testing.assert_array_equal(halves.selected(fit)[0], separate_fit.selected(0)[0])

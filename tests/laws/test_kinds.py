@@ -28,7 +28,12 @@ def splits_of(dataset, **changes):
 
 def fitted(dataset, splits, labels="observed", batch="1of1"):
     return nested_cross_validation(
-        dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **of_kind(dataset.design.kind)
+        dataset,
+        splits,
+        labels=labels,
+        batch=batch,
+        fold_steps=MOMENTS,
+        **of_kind(dataset.design.kind),
     )
 
 
@@ -106,7 +111,7 @@ def test_derived_kind_is_fitted_and_assessed_as_its_base(monkeypatch):
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     twin = replace(dataset, design=replace(dataset.design, task="twin"))
     fits = nested_cross_validation(
-        twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
+        twin, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     np.testing.assert_array_equal(errors(twin, splits, fits), expected)
 

@@ -26,7 +26,7 @@ def fits_of(kind):
         [
             replace(
                 nested_cross_validation(
-                    dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **settings
+                    dataset, splits, labels=labels, batch="1of1", fold_steps=MOMENTS, **settings
                 ),
                 line=None,
                 shrinkage=None,

@@ -57,13 +57,13 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     raw, splits = raw_study()
     dataset = normalise_samples(raw, samples=samples, folds=folds)
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=folds, **LINEAR
+        dataset, splits, labels="observed", batch="1of1", fold_steps=folds, **LINEAR
     )
-    final = fit_final_model(dataset, splits, folds=folds, **LINEAR)
+    final = fit_final_model(dataset, splits, fold_steps=folds, **LINEAR)
     trained = Dataset(
         dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design, dataset.provenance
     )
-    model = json.loads(json.dumps(final_model(trained, final, folds=folds), allow_nan=False))
+    model = json.loads(json.dumps(final_model(trained, final, fold_steps=folds), allow_nan=False))
     rows, scores = fits.test_scores(0)
     new = pd.DataFrame(raw.X[rows], columns=raw.genes)
     for at, mu in enumerate(LINEAR["mu"]):
@@ -79,8 +79,8 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
 
 def test_a_model_without_genes_predicts_its_intercept():
     dataset, splits = raw_study()
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **LINEAR)
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **LINEAR)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     model["models"][0] |= {"genes": [], "symbols": [], "coefficients": [], "intercept": 0.25}
     model = add_digest(model)
     lines = tuple(range(len(dataset.genes)))

@@ -42,7 +42,7 @@ def study(kind="classification", signal=1.5, **columns):
 def fitted(dataset, splits, labels="observed", chance=None, **settings):
     kind = of_kind(dataset.design.kind) | settings
     return nested_cross_validation(
-        dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind
+        dataset, splits, chance, labels=labels, batch="1of1", fold_steps=MOMENTS, **kind
     )
 
 
@@ -165,7 +165,7 @@ def test_fdr_selected_genes_ignore_learned_factors():
     dataset, splits = study(signal=0.4)
     settings = of_kind("classification") | {"list": "best"}
     chance = study_half_samples(
-        dataset, splits, permutations=20, folds=bind_steps(MOMENTS, dataset), **settings
+        dataset, splits, permutations=20, fold_steps=bind_steps(MOMENTS, dataset), **settings
     )
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
@@ -182,7 +182,7 @@ def test_half_samples_learn_factors_of_their_own():
     dataset, _ = study()
     splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
     settings = of_kind("classification") | {"learn_omics": True}
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings)
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **settings)
     assert halves.grid.factors.shape == (len(halves), 2)
     assert halves.lasso_lists is not None
 
@@ -208,13 +208,13 @@ def test_added_value_of_an_omic_is_the_error_without_it_less_the_error_with_all(
     dataset, splits = study()
     settings = of_kind("classification") | {"learn_omics": factors == "learned"}
     fits = fitted(dataset, splits, learn_omics=factors == "learned")
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **settings)
     table = omics_table(
         CrossValidation(dataset, splits, fits),
         final,
         omic_factors=factors,
         permutations=0,
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **settings,
     ).set_index("name")
     assert table["row"].tolist() == ["genesig", "without", "without"]

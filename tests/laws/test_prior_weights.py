@@ -96,12 +96,14 @@ def of_one_size(weights=None):
 
 
 def fits_of(dataset, splits, folds):
-    final = fit_final_model(dataset, splits, folds=folds, **LINEAR)
+    final = fit_final_model(dataset, splits, fold_steps=folds, **LINEAR)
     observed, permuted = (
-        nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=folds, **LINEAR)
+        nested_cross_validation(
+            dataset, splits, labels=labels, batch="1of1", fold_steps=folds, **LINEAR
+        )
         for labels in ("observed", "permuted-001-002")
     )
-    return final, observed, permuted, fit_half_samples(dataset, splits, folds=folds, **LINEAR)
+    return final, observed, permuted, fit_half_samples(dataset, splits, fold_steps=folds, **LINEAR)
 
 
 def test_equal_weights_change_nothing_but_tau():

@@ -40,7 +40,7 @@ FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 def fitted(dataset, labels="observed", **splits):
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
     return drawn, nested_cross_validation(
-        dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK_SETTINGS
+        dataset, drawn, labels=labels, batch="1of1", fold_steps=FOLDS, **QUICK_SETTINGS
     )
 
 
@@ -70,7 +70,12 @@ def test_names_and_order_of_classes_change_no_list(order):
     reordered_dataset = study(signal=1.0, order=order)
     drawn, fits = fitted(dataset)
     reordered_fits = nested_cross_validation(
-        reordered_dataset, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK_SETTINGS
+        reordered_dataset,
+        drawn,
+        labels="observed",
+        batch="1of1",
+        fold_steps=FOLDS,
+        **QUICK_SETTINGS,
     )
     np.testing.assert_array_equal(fits.choice, reordered_fits.choice)
     np.testing.assert_array_equal(fits.indices, reordered_fits.indices)
@@ -80,7 +85,7 @@ def test_names_and_order_of_classes_change_no_list(order):
     )
     called = study(signal=1.0, names=("a", "b", "c", "d"))
     refits = nested_cross_validation(
-        called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK_SETTINGS
+        called, drawn, labels="observed", batch="1of1", fold_steps=FOLDS, **QUICK_SETTINGS
     )
     np.testing.assert_array_equal(refits.values, fits.values)
 
@@ -102,8 +107,8 @@ def test_noise_is_at_chance_and_so_are_permuted_labels():
 def test_model_json_predicts_as_the_fit_does():
     dataset = study(signal=4.0)
     drawn, _ = fitted(dataset)
-    final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK_SETTINGS)
-    model = final_model(dataset, final, folds=FOLDS)
+    final = fit_final_model(dataset, drawn, fold_steps=FOLDS, **QUICK_SETTINGS)
+    model = final_model(dataset, final, fold_steps=FOLDS)
     names = tuple(dataset.samples)
     n = len(dataset.samples)
     matrix = Matrix(names, tuple(dataset.genes), dataset.X, {}, tuple(range(2, n + 2)))

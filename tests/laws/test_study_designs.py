@@ -59,7 +59,7 @@ class StudyDesign:
 
 
 def fit_linear(study, labels="observed", batch="1of1", *, folds=MOMENTS, **settings):
-    return nested_cross_validation(*study, labels=labels, batch=batch, folds=folds, **settings)
+    return nested_cross_validation(*study, labels=labels, batch=batch, fold_steps=folds, **settings)
 
 
 def fit_nonlinear(study, labels="observed", batch="1of1", **settings):

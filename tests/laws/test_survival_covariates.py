@@ -28,7 +28,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import predict_test_sets
 
-LOOP_SETTINGS = {"folds": MOMENTS, **of_kind("survival")}
+LOOP_SETTINGS = {"fold_steps": MOMENTS, **of_kind("survival")}
 
 
 def study(seed: int = 3, n: int = 48) -> Dataset:
@@ -100,7 +100,7 @@ def test_covariates_alone_equal_their_cox_model() -> None:
         covariate_scores - covariate_scores.mean(), want[test] - want[test].mean(), atol=1e-5
     )
     table = run_baselines(
-        dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS, baselines=["dummy"]
+        dataset, draw_splits(dataset, seed=2, **SPLITS), fold_steps=MOMENTS, baselines=["dummy"]
     )
     assert set(table["model"]) == {"covariates", "covariates and ridge", "dummy"}
 
@@ -141,7 +141,7 @@ def test_model_json_predicts_as_the_fit_does() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
     final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
-    model = final_model(dataset, final, folds=MOMENTS)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
@@ -216,7 +216,7 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     assert np.abs(fits.scores - plain_fits.scores).max() > 1e-3
     final = fit_final_model(dataset, splits, **LOOP_SETTINGS)
     weighted_model, even = (
-        final_model(item, final, folds=MOMENTS)["survival"] for item in (dataset, plain)
+        final_model(item, final, fold_steps=MOMENTS)["survival"] for item in (dataset, plain)
     )
     assert weighted_model["times"] == even["times"]
     assert weighted_model["cumulative"] != even["cumulative"]

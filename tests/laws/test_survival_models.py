@@ -47,13 +47,13 @@ def fitted(repeats=2):
     dataset = study_of("survival", 3, n=48, d=25, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": repeats, "subsamples": 4})
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SURVIVAL_SETTINGS
+        dataset, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **SURVIVAL_SETTINGS
     )
     return (
         dataset,
         splits,
         fits,
-        fit_final_model(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS),
+        fit_final_model(dataset, splits, fold_steps=MOMENTS, **SURVIVAL_SETTINGS),
     )
 
 
@@ -281,7 +281,7 @@ def test_the_cut_is_the_median_of_left_out_scores():
 
 def test_model_json_predicts_survival_as_the_fit_does():
     dataset, _, _, final = fitted()
-    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    model = json.loads(json.dumps(final_model(dataset, final, fold_steps=MOMENTS)))
     check_model(model, "m")
     lines = tuple(range(2, len(dataset.X) + 2))
     new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
@@ -320,7 +320,7 @@ def test_risk_slope_is_fitted_with_two_inner_folds():
     """Without the fold of a sample there is one fold, which has no others to be compared with."""
     dataset = study_of("survival", 3, n=30, d=12, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "inner_folds": 2, "subsamples": 0})
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **SURVIVAL_SETTINGS)
     assert (final.with_chosen().line >= 0).all()
 
 
@@ -348,7 +348,7 @@ def test_predicted_risk_equals_that_of_all_samples_if_the_slope_is_zero():
             shrinkage=np.zeros_like(final.answers.shrinkage),
         )
         flat = replace(flat, answers=answers)
-    model = final_model(dataset, flat, folds=MOMENTS)
+    model = final_model(dataset, flat, fold_steps=MOMENTS)
     lines = tuple(range(2, len(dataset.X) + 2))
     new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
     table, _ = predict(model, new, "new.tsv", missing=0, mu=None)
@@ -371,7 +371,7 @@ def test_predicted_risk_equals_that_of_all_samples_if_the_slope_is_zero():
 )
 def test_contradictory_model_is_refused(spoil):
     dataset, _, _, final = fitted()
-    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    model = json.loads(json.dumps(final_model(dataset, final, fold_steps=MOMENTS)))
     spoil(model)
     with pytest.raises(Exception, match=r"damaged|edited|digest"):
         check_model(model, "model.json")
@@ -392,7 +392,9 @@ def test_recomputed_scores_equal_the_scores_of_the_loop():
 
 def test_survival_tables_show_a_predictive_signal():
     dataset, splits, fits, final = fitted()
-    tables = survival_tables(CrossValidation.from_batches(dataset, splits, [fits]), folds=MOMENTS)
+    tables = survival_tables(
+        CrossValidation.from_batches(dataset, splits, [fits]), fold_steps=MOMENTS
+    )
     measures = tables["survival"].set_index("measure")
     assert list(measures.index) == [
         "concordance",
@@ -413,7 +415,7 @@ def test_survival_tables_show_a_predictive_signal():
     assert set(curves["group"]) == {"high", "low"}
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
     assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **SURVIVAL_SETTINGS)
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **SURVIVAL_SETTINGS)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     gathered = gather(
         LinearResults(

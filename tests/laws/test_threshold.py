@@ -108,7 +108,7 @@ def fitted(dataset, **changes):
     splits = draw_splits(dataset, seed=1, **SPLITS)
     settings = linear(**{**SMALL, **changes})
     return splits, nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
+        dataset, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
 
 

@@ -61,12 +61,12 @@ def nonlinear_study(X, y, task="classification", group=None, **splits):
 
 def nonlinear_outer(dataset, splits, *, batch="1of1", folds=SCALED, **settings):
     return nonlinear_loop(
-        dataset, splits, batch=batch, folds=folds, **{**QUICK_NONLINEAR, **settings}
+        dataset, splits, batch=batch, fold_steps=folds, **{**QUICK_NONLINEAR, **settings}
     )
 
 
 def nonlinear_model(dataset, splits, *, folds=SCALED, **settings):
-    return nonlinear_final(dataset, splits, folds=folds, **{**QUICK_NONLINEAR, **settings})
+    return nonlinear_final(dataset, splits, fold_steps=folds, **{**QUICK_NONLINEAR, **settings})
 
 
 # Selection of gene sets without files: small settings, drawn splits, the calls of the scripts.
@@ -129,7 +129,7 @@ def sets_outer(
     **settings: Any,
 ) -> ModelFits:
     return cross_validate_sets(
-        *study, labels=labels, batch=batch, folds=folds, **{**QUICK_SETS, **settings}
+        *study, labels=labels, batch=batch, fold_steps=folds, **{**QUICK_SETS, **settings}
     )
 
 

@@ -100,9 +100,11 @@ def fitted(
     final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
-    chance = study_half_samples(dataset, splits, permutations=permutations, folds=folds, **LINEAR)
-    fits = fit_final_model(dataset, splits, chance, folds=folds, **LINEAR)
-    return final_model(dataset, fits, folds=folds), data, fits
+    chance = study_half_samples(
+        dataset, splits, permutations=permutations, fold_steps=folds, **LINEAR
+    )
+    fits = fit_final_model(dataset, splits, chance, fold_steps=folds, **LINEAR)
+    return final_model(dataset, fits, fold_steps=folds), data, fits
 
 
 def table(X: Any, names: list[str], genes: list[str]) -> str:
@@ -135,8 +137,8 @@ ITEM: dict[str, Any] = {
 def fitted_of_kind(kind: str) -> tuple[Dataset, dict[str, Any]]:
     dataset = study_of(kind, 3, n=60, d=20, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **of_kind(kind))
-    return dataset, json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **of_kind(kind))
+    return dataset, json.loads(json.dumps(final_model(dataset, final, fold_steps=MOMENTS)))
 
 
 def written(kind: str, n: int = 40) -> Dataset:

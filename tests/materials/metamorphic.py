@@ -191,13 +191,13 @@ def divided(files: Files) -> tuple[Dataset, Splits]:
 
 def forest(files: Files) -> pd.DataFrame:
     """Return the held-out scores of a random forest, which takes long."""
-    return run_baselines(*divided(files), folds=MOMENTS, baselines=["random_forest"])
+    return run_baselines(*divided(files), fold_steps=MOMENTS, baselines=["random_forest"])
 
 
 def found(files: Files) -> Found:
     """Run a study in this process."""
     dataset, splits = divided(files)
-    linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
+    linear = {"fold_steps": MOMENTS, **of_kind(dataset.design.kind)}
     linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1], "model": "ensemble"}
     chance = study_half_samples(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
@@ -220,8 +220,8 @@ def found(files: Files) -> Found:
     errors, null_model = null_study(CrossValidation.from_batches(dataset, splits, observed), null)
     null_errors = pd.DataFrame(errors["error"]).assign(named=errors["fdr_selected"])
     tables |= {**null_model, "null": null_errors}
-    tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)
-    tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
+    tables["baselines"] = run_baselines(dataset, splits, fold_steps=MOMENTS, baselines=BASELINES)
+    tables["modules"] = gene_modules(dataset, fold_steps=MOMENTS, modules=1, seed=7)
     all_fits = [Fits.gather(observed, [split.name for split in splits.outer]), final, halves]
     choices = np.concatenate(
         [np.column_stack([record.choice, record.answers.controlled]) for record in all_fits]

@@ -657,7 +657,9 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "splits": splits,
         "observed": observed,
         "final": final,
-        "quality_summary": describe_quality(dataset, dataset, folds=config["normalise"]["folds"]),
+        "quality_summary": describe_quality(
+            dataset, dataset, fold_steps=config["normalise"]["folds"]
+        ),
         "tables": tables,
         "halves": halves(study, dataset, splits),
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
@@ -900,7 +902,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     """
     dataset = study_of(kind, 3, n=48, d=30, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 2, "subsamples": 4})
-    how = {"folds": MOMENTS, **of_kind(kind)}
+    how = {"fold_steps": MOMENTS, **of_kind(kind)}
     n_permutations = 19 if proved else 0
     half_samples = study_half_samples(dataset, splits, permutations=n_permutations, **how)
     observed = nested_cross_validation(
@@ -925,7 +927,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     tables |= patient_tables(dataset, splits, tables["predictions"])
     if kind == "survival":
         tables |= survival_tables(
-            CrossValidation.from_batches(dataset, splits, [observed]), folds=MOMENTS
+            CrossValidation.from_batches(dataset, splits, [observed]), fold_steps=MOMENTS
         )
     names = {
         "expression": "e.tsv",
@@ -942,7 +944,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
         "splits": splits,
         "observed": observed,
         "final": final,
-        "quality_summary": describe_quality(dataset, dataset, folds=MOMENTS),
+        "quality_summary": describe_quality(dataset, dataset, fold_steps=MOMENTS),
         "tables": tables,
         "halves": halves,
         "null": null,

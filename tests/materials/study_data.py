@@ -151,7 +151,7 @@ def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
         dataset,
         splits_of(dataset, config, seed=seed),
         permutations=config["signature"]["permutations"],
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
         **linear_keywords(config),
     )
     return selection_table(dataset, chance, config["signature"]["fdr"])

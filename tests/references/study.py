@@ -38,7 +38,7 @@ def outer_fits(dataset, splits, config, labels="observed"):
     dataset = normalise_samples(dataset, **config["normalise"])
     steps = config["normalise"]["folds"]
     return nested_cross_validation(
-        dataset, splits, labels=labels, batch="1of1", folds=steps, **linear_keywords(config)
+        dataset, splits, labels=labels, batch="1of1", fold_steps=steps, **linear_keywords(config)
     )
 
 
@@ -46,5 +46,5 @@ def final_fit(dataset, splits, config):
     """Fit the final model on all samples."""
     dataset = normalise_samples(dataset, **config["normalise"])
     return fit_final_model(
-        dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config)
+        dataset, splits, fold_steps=config["normalise"]["folds"], **linear_keywords(config)
     )

@@ -32,8 +32,8 @@ def scores(folder):  # noqa: F811
     inner = tuple((*names[2 * k : 2 * k + 2], *names[6 + 2 * k : 8 + 2 * k]) for k in range(3))
     final = Split("final", 0, 0, names, (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
-    fits = fit_final_model(dataset, splits, folds=STEPS, **LINEAR)
-    save_json("model.json", final_model(dataset, fits, folds=STEPS))
+    fits = fit_final_model(dataset, splits, fold_steps=STEPS, **LINEAR)
+    save_json("model.json", final_model(dataset, fits, fold_steps=STEPS))
     assert fits.coef(0, 0)[0].size > 0
     return predicted("arrays")
 

@@ -72,7 +72,7 @@ def chosen(dataset: Dataset) -> np.ndarray:
     kind = dataset.design.kind
     defaults = LABELLED[kind].defaults.get("linear", {})
     final = fit_final_model(
-        dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **defaults})
+        dataset, splits, fold_steps=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **defaults})
     )
     return final.coef(0, int(final.choice[0, 2]))[0]
 

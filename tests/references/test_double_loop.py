@@ -90,7 +90,7 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
     chosen = {**LINEAR, "list": rule}
     fits = nested_cross_validation(
-        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen
+        dataset, splits, labels=labels, batch="1of1", fold_steps=MOMENTS, **chosen
     )
     assert fits.grid.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X = dataset.X[draw_permutation(dataset, splits, number)]
@@ -124,7 +124,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched():
     def run(ranges, batches):
         parts = [
             nested_cross_validation(
-                dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR
+                dataset, splits, labels=labels, batch=batch, fold_steps=MOMENTS, **LINEAR
             )
             for labels in ranges
             for batch in batches
@@ -151,7 +151,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched():
 def test_nothing_fitted_depends_on_the_test_rows(steps, rule, scale):
     dataset, splits = make_study()
     linear = {**LINEAR, "list": rule}
-    settings = {"labels": "observed", "batch": "1of6", "folds": [*steps, *MOMENTS], **linear}
+    settings = {"labels": "observed", "batch": "1of6", "fold_steps": [*steps, *MOMENTS], **linear}
     before = nested_cross_validation(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
     dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
@@ -171,7 +171,7 @@ def relabelled(dataset, order):
 
 def test_the_order_of_samples_and_of_inner_folds_is_nothing():
     dataset, splits = make_study()
-    settings = {"labels": "observed", "batch": "1of1", "folds": MOMENTS, **LINEAR}
+    settings = {"labels": "observed", "batch": "1of1", "fold_steps": MOMENTS, **LINEAR}
     before = nested_cross_validation(dataset, splits, **settings)
     outer = tuple(replace(s, inner=(*s.inner[1:], s.inner[0])) for s in splits.outer)
     refits_of_folds = nested_cross_validation(dataset, replace(splits, outer=outer), **settings)
@@ -190,7 +190,7 @@ def test_the_order_of_samples_and_of_inner_folds_is_nothing():
 def test_half_sample_fit_equals_a_study_of_its_samples(rule):
     """Its rows and inner folds stand in the place of those of the final model."""
     dataset, splits = make_study()
-    how = {"folds": MOMENTS, **LINEAR, "list": rule}
+    how = {"fold_steps": MOMENTS, **LINEAR, "list": rule}
     halves = fit_half_samples(dataset, splits, **how)
     for fit, half in enumerate(splits.subsamples):
         half_fit = fit_final_model(dataset, replace(splits, final=half), **how)
@@ -203,7 +203,7 @@ def test_half_sample_fit_equals_a_study_of_its_samples(rule):
 def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
     dataset, splits = make_study()
     protocol = {**LINEAR, "mu": [1e-9, 1e-1], "mu_choice": [1e-1], "list": "stable"}
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **protocol)
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **protocol)
     for fit, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
         y = dataset.response()[rows]
@@ -220,8 +220,8 @@ def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
 
 def test_halves_and_the_final_model_test_nothing():
     dataset, splits = make_study()
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **LINEAR)
-    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **LINEAR)
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **LINEAR)
+    halves = fit_half_samples(dataset, splits, fold_steps=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
@@ -234,13 +234,13 @@ def test_halves_and_the_final_model_test_nothing():
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
     none = replace(splits, subsamples=())
-    assert len(fit_half_samples(dataset, none, folds=MOMENTS, **LINEAR)) == 0
+    assert len(fit_half_samples(dataset, none, fold_steps=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):
     dataset, splits = make_study()
     names = [split.name for split in splits.outer]
-    settings = {"labels": "observed", "folds": MOMENTS, **LINEAR}
+    settings = {"labels": "observed", "fold_steps": MOMENTS, **LINEAR}
     parts = [
         nested_cross_validation(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)
     ]

@@ -45,8 +45,8 @@ def pair():
 def model_of(config, dataset):
     folds = config["normalise"]["folds"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    final = fit_final_model(dataset, splits, folds=folds, **linear_keywords(config))
-    return final_model(dataset, final, folds=folds)
+    final = fit_final_model(dataset, splits, fold_steps=folds, **linear_keywords(config))
+    return final_model(dataset, final, fold_steps=folds)
 
 
 def gene_levels(cells):

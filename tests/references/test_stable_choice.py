@@ -165,7 +165,7 @@ def test_every_training_set_chooses_by_the_definition(name, number):
     )
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
     fits = nested_cross_validation(
-        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **linear_settings
+        dataset, splits, labels=labels, batch="1of1", fold_steps=MOMENTS, **linear_settings
     )
     X = dataset.X[draw_permutation(dataset, splits, number)]
     y = dataset.response()

@@ -33,7 +33,7 @@ from genesig.selection.model.new_samples import predict
 
 FILES = tables(5, n=18, d=40, effect=2.0, seed=4)
 _, (MATRIX, ABOUT) = FILES.popitem()
-LOOP: dict[str, Any] = {"folds": MOMENTS, **linear(tau_count=4, mu=[1e-3])}
+LOOP: dict[str, Any] = {"fold_steps": MOMENTS, **linear(tau_count=4, mu=[1e-3])}
 
 
 def study(folder, align, files=FILES, **changes):
@@ -121,7 +121,7 @@ def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(study_
     ][0]
     models = [
         final_model(
-            dataset_version, fit_final_model(dataset_version, splits, **LOOP), folds=MOMENTS
+            dataset_version, fit_final_model(dataset_version, splits, **LOOP), fold_steps=MOMENTS
         )
         for dataset_version in (dataset, aligned_from_start)
     ]
@@ -132,11 +132,11 @@ def test_other_models_take_the_same_alignment(study_by_alignment):
     dataset, splits, _ = study_by_alignment["auto"]
     alignment_cache = alignments_to_choose(dataset)
     y = dataset.response_kind.to_numbers(dataset.response())
-    scores_of_ridge = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
+    scores_of_ridge = run_baselines(dataset, splits, fold_steps=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)
         alone = study_by_alignment[alignment_cache.choose_best(y[rows], rows)][0]
-        theirs = run_baselines(alone, splits, folds=MOMENTS, baselines=["ridge"])
+        theirs = run_baselines(alone, splits, fold_steps=MOMENTS, baselines=["ridge"])
         of = [table["score"][table["split"] == split.name] for table in (scores_of_ridge, theirs)]
         np.testing.assert_allclose(*of)
 
@@ -184,7 +184,7 @@ def new(n):
 @pytest.mark.parametrize(("align", "least"), [("fixed", 1), ("combat", 10), ("none", 1)])
 def test_how_many_new_samples_a_model_needs(study_by_alignment, align, least):
     dataset, splits, _ = study_by_alignment[align]
-    model = final_model(dataset, fit_final_model(dataset, splits, **LOOP), folds=MOMENTS)
+    model = final_model(dataset, fit_final_model(dataset, splits, **LOOP), fold_steps=MOMENTS)
     model = json.loads(json.dumps(model))
     new_matrix, y = new(18)
     table, _ = predict(model, new_matrix, "new.tsv", missing=0, mu=None)

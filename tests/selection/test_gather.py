@@ -225,7 +225,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
     permuted = make_fits(dataset, splits.outer, 3, permutations=range(1, 20))
     null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [permuted])
     baselines = run_baselines(
-        dataset, splits, folds=STANDARDISING_STEPS, baselines=["ridge", "dummy"]
+        dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=["ridge", "dummy"]
     )
     table = controls_table(
         CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
@@ -249,7 +249,7 @@ def test_controls_stand_side_by_side_and_survive_their_file(task, tmp_path):
 def test_the_dummy_is_at_chance():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [])
-    baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=["dummy"])
+    baselines = run_baselines(dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=["dummy"])
     row = controls_table(
         CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
     ).iloc[-1]
@@ -260,7 +260,7 @@ def test_the_dummy_is_at_chance():
 def test_without_baselines_genesig_stands_alone():
     dataset, splits, observed, _ = make_study(0)
     null, _ = null_study(CrossValidation.from_batches(dataset, splits, [observed]), [])
-    baselines = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=[])
+    baselines = run_baselines(dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=[])
     table = controls_table(
         CrossValidation.from_batches(dataset, splits, [observed]), null, [baselines]
     )

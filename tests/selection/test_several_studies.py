@@ -57,7 +57,7 @@ def study(tmp_path_factory):
         splits,
         labels="observed",
         batch="1of1",
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **linear(**CONFIG_OF_STUDIES["linear"]),
     )
     return dataset, splits, fits.with_chosen()
@@ -194,7 +194,7 @@ def mean_error(dataset, splits):
         splits,
         labels="observed",
         batch="1of1",
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **linear(**CONFIG_OF_STUDIES["linear"]),
     ).with_chosen()
     table = studies_table(dataset, predictions_table(dataset, splits, fits))
@@ -251,8 +251,10 @@ def test_without_a_single_effect_the_studies_are_shown_alone(tables_of_study):
 
 def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
     dataset, splits, _ = study
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"]))
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(
+        dataset, splits, fold_steps=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"])
+    )
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
     new_matrix = Matrix(
         tuple(matrix.index),
@@ -311,8 +313,10 @@ def test_standardising_model_refuses_another_logarithm(name, tmp_path):
         for study, (matrix, about) in tables(3, d=60, seed=5).items()
     }
     dataset, splits = pooled(tmp_path, files, **CONFIG_OF_STUDIES, **steps)
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"]))
-    model = final_model(dataset, final, folds=MOMENTS)
+    final = fit_final_model(
+        dataset, splits, fold_steps=MOMENTS, **linear(**CONFIG_OF_STUDIES["linear"])
+    )
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     new_matrix = new_cohort(turn)
     if words:
         with pytest.raises(InvalidInput, match=words):

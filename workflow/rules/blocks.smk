@@ -84,6 +84,6 @@ rule model:
     params:
         sources("model.py"),
         **{key: config[key] for key in ("probabilities", "decision")},
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/model.py"

@@ -55,7 +55,7 @@ rule baselines:
         **needs("baselines"),
     params:
         sources("baselines.py"),
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
         baselines=config["controls"]["baselines"],
     script:
         "../scripts/baselines.py"
@@ -142,7 +142,7 @@ rule survival:
         **needs("survival"),
     params:
         sources("survival.py"),
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/survival.py"
 

@@ -139,7 +139,7 @@ rule read:
     params:
         sources("read.py"),
         settings={key: config[key] for key in READ_KEYS},
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
         copies=file_copies(*READ),
         read=digests(*READ),
     script:
@@ -200,7 +200,7 @@ rule quality:
         **needs("quality"),
     params:
         sources("quality.py"),
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/quality.py"
 
@@ -219,7 +219,7 @@ rule modules:
         **needs("modules"),
     params:
         sources("modules.py"),
-        folds=config["normalise"]["folds"],
+        fold_steps=config["normalise"]["folds"],
         modules=config["quality"]["modules"],
         seed=config["seed"],
     script:

@@ -8,7 +8,7 @@ NONLINEAR = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
 SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
-SETTINGS["folds"] = config["normalise"]["folds"]
+SETTINGS["fold_steps"] = config["normalise"]["folds"]
 
 
 # The longest jobs come first, so that no core waits for the last of them.

@@ -6,7 +6,7 @@
 
 SETS = [f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")]
 STRUCTURED = {key: value for key, value in config["structured"].items() if key not in KNOWN}
-STRUCTURED["folds"] = config["normalise"]["folds"]
+STRUCTURED["fold_steps"] = config["normalise"]["folds"]
 FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subsamples.npz"}
 
 

@@ -11,6 +11,6 @@ from genesig.log import log_to
 copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
 settings = StudySettings.from_config(copies.with_paths(snakemake.params.settings))
-dataset = read_dataset(settings, set_columns_of(snakemake.params.folds))
+dataset = read_dataset(settings, set_columns_of(snakemake.params.fold_steps))
 provenance = copies.with_names(dataset.provenance)
 replace(dataset, provenance=provenance).save(snakemake.output[0])

@@ -6,4 +6,4 @@ from genesig.selection.survival import survival_tables
 
 log_to(snakemake.log[0])
 study = CrossValidation.load(snakemake.input)
-save_tables(snakemake.output, survival_tables(study, folds=snakemake.params.folds))
+save_tables(snakemake.output, survival_tables(study, fold_steps=snakemake.params.fold_steps))

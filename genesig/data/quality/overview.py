@@ -81,18 +81,18 @@ RESCALING_STEPS = LOG_STEPS | {"standardise_samples"}
 
 
 def describe_quality(
-    raw: Dataset, dataset: Dataset, *, folds: Sequence[Mapping[str, Any]]
+    raw: Dataset, dataset: Dataset, *, fold_steps: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the content of quality.json (its layout is this module's docstring).
 
     raw, dataset: as read; after the row-wise steps.
-    folds: ``normalise.folds`` of the config, here fitted on all samples, as for the final model.
+    fold_steps: ``normalise.folds`` of the config, fitted on all samples, as for the final model.
     """
     n_measured_genes = len(raw.genes)  # what steps add beside genes is no level of expression
     dataset = replace(
         dataset, X=dataset.X[:, :n_measured_genes], var=dataset.var.iloc[:n_measured_genes]
     )
-    fitted = fit_steps_to_all_samples(dataset, folds)
+    fitted = fit_steps_to_all_samples(dataset, fold_steps)
     row_wise_steps = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*row_wise_steps, *fitted.names])
     size = _size(raw.X, scale)
@@ -100,7 +100,7 @@ def describe_quality(
     X = fitted.transform(dataset.X, dataset.obs)
     rescaled = RESCALING_STEPS & {*row_wise_steps, *fitted.names}
     after = _distributions(X, logarithm=scale["raw"] and not rescaled)
-    products = standardised_products(X, unit_variance=moment_settings(folds)["unit_variance"])
+    products = standardised_products(X, unit_variance=moment_settings(fold_steps)["unit_variance"])
     missing = np.isnan(raw.X)
     components = principal_components(products, MAX_COMPONENTS)
     return {
@@ -125,7 +125,7 @@ def describe_quality(
         "components": {
             "points": _json_value(components.points),
             "explained": _json_value(components.explained),
-            "scaled": moment_settings(folds)["unit_variance"],
+            "scaled": moment_settings(fold_steps)["unit_variance"],
         },
         **_associations(dataset, components),
     }

@@ -45,25 +45,27 @@ def run_baselines(
     dataset: Dataset,
     splits: Splits,
     *,
-    folds: Steps,
+    fold_steps: Steps,
     baselines: Sequence[str],
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
     In a study with covariates the covariates alone come first, then these with ridge on all genes.
-    All steps of `folds` are fitted on the training rows of the outer split, also for the inner
+    All steps of `fold_steps` are fitted on the training rows of the outer split, also for the inner
     choice of a baseline's penalty. Baselines that the task does not have are left out. If no gene
     varies on the training rows, every baseline has the scores of the dummy.
 
-    dataset: after the row-wise steps. folds: ``normalise.folds`` of the config. baselines: names in
-    `BASELINES`.
+    dataset: after the row-wise steps. fold_steps: ``normalise.folds`` of the config. baselines: names
+    in `BASELINES`.
     """
     import pandas as pd
     from sklearn import config_context
 
     rows = []
     training_rows = [dataset.rows(split.train) for split in splits.outer]
-    steps_by_split = steps_by_training_set(dataset.X, learned_steps(folds, dataset), training_rows)
+    steps_by_split = steps_by_training_set(
+        dataset.X, learned_steps(fold_steps, dataset), training_rows
+    )
     alignments = alignments_to_choose(dataset)
     aligned_dataset = dataset
     for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):

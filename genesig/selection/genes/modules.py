@@ -28,7 +28,7 @@ MAX_MODULE_FOLDS = 5  # folds of samples by which tau is chosen
 MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 
 
-def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> pd.DataFrame:
+def gene_modules(dataset: Dataset, *, fold_steps: Steps, modules: int, seed: int) -> pd.DataFrame:
     """Return modules.tsv: the genes of each module, by falling |loading|.
 
     Loadings have length 1 in a module, the largest positive; ``explained`` is the share of the
@@ -37,15 +37,15 @@ def gene_modules(dataset: Dataset, *, folds: Steps, modules: int, seed: int) -> 
     error of the best; ``unexplained`` is the share of their variance that stays unexplained. A
     module may have no gene, and then no row.
 
-    dataset: after the row-wise steps. folds: ``normalise.folds`` of the config, fitted on all
+    dataset: after the row-wise steps. fold_steps: ``normalise.folds`` of the config, fitted on all
     samples; centring and scaling are fitted again for each fold of samples. modules: number of
     components; fewer with few samples.
     """
     import pandas as pd
 
-    reference = fit_steps_to_all_samples(dataset, folds)
+    reference = fit_steps_to_all_samples(dataset, fold_steps)
     X = reference.transform(dataset.X, dataset.obs)
-    unit_variance = moment_settings(folds)["unit_variance"]  # whether genes are scaled
+    unit_variance = moment_settings(fold_steps)["unit_variance"]  # whether genes are scaled
     left_out_rows = _draw_folds(dataset, seed)
     n_components = min(modules, X.shape[1], len(X) - max(map(len, left_out_rows)) - 1)
     cross_validation = search_tau(

@@ -32,7 +32,7 @@ def omics_table(
     *,
     omic_factors: Mapping[str, float] | str,
     permutations: int,
-    folds: Steps,
+    fold_steps: Steps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.
@@ -49,7 +49,7 @@ def omics_table(
     final: the fit of all samples.
     omic_factors: ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
     permutations: ``signature.permutations`` of the config.
-    folds: ``normalise.folds`` of the config.
+    fold_steps: ``normalise.folds`` of the config.
     **linear: see `LinearSettings`.
     """
     import pandas as pd
@@ -74,7 +74,7 @@ def omics_table(
     for omic_number, omic in enumerate(dataset.omics):
         without_omic = dataset.without(omic)
         half_sample_study = study_half_samples(
-            without_omic, splits, permutations=permutations, folds=folds, **linear
+            without_omic, splits, permutations=permutations, fold_steps=fold_steps, **linear
         )
         fits_without = nested_cross_validation(
             without_omic,
@@ -82,7 +82,7 @@ def omics_table(
             half_sample_study,
             labels="observed",
             batch="1of1",
-            folds=folds,
+            fold_steps=fold_steps,
             **linear,
         ).with_chosen()
         scores_without = collect_held_out(without_omic, splits, fits_without).column(-1)

@@ -253,7 +253,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
 
 
 def study_half_samples(
-    dataset: Dataset, splits: Splits, *, permutations: int, folds: Steps, **linear: Any
+    dataset: Dataset, splits: Splits, *, permutations: int, fold_steps: Steps, **linear: Any
 ) -> HalfSampleStudy:
     """Count the genes in half-sample lists under permuted labels, and list them under observed.
 
@@ -262,7 +262,7 @@ def study_half_samples(
     of a size.
 
     dataset: after the row-wise steps. permutations: ``signature.permutations`` of the config.
-    folds: ``normalise.folds`` of the config. **linear: see `LinearSettings`.
+    fold_steps: ``normalise.folds`` of the config. **linear: see `LinearSettings`.
     """
     settings = LinearSettings(**linear)
     # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.
@@ -277,13 +277,17 @@ def study_half_samples(
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return HalfSampleStudy.none()
-    outer_lists, inner_lists = _select_in_training_sets(dataset, outer_sets, folds, settings)
-    final_lists, final_inner_lists = _select_in_training_sets(dataset, final_sets, folds, settings)
-    half_lists, half_inner_lists = _select_in_training_sets(dataset, half_sets, folds, settings)
+    outer_lists, inner_lists = _select_in_training_sets(dataset, outer_sets, fold_steps, settings)
+    final_lists, final_inner_lists = _select_in_training_sets(
+        dataset, final_sets, fold_steps, settings
+    )
+    half_lists, half_inner_lists = _select_in_training_sets(
+        dataset, half_sets, fold_steps, settings
+    )
     observed = make_training_sets(
         dataset, splits, [splits.final], [0], half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES)
     )
-    observed_lists, _ = _select_in_training_sets(dataset, observed, folds, settings)
+    observed_lists, _ = _select_in_training_sets(dataset, observed, fold_steps, settings)
     assert observed_lists is not None
     assert final_lists is not None
     all_lists = HalfSampleLists.join([observed_lists, final_lists])

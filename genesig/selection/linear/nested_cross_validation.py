@@ -73,7 +73,7 @@ def nested_cross_validation(
     *,
     labels: str,
     batch: str,
-    folds: Steps,
+    fold_steps: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
@@ -84,7 +84,7 @@ def nested_cross_validation(
         permuted labels, unless `predicts_by_half_samples`.
     labels: ``observed`` or ``permuted-FIRST-LAST``.
     batch: ``2of3``: every third split, from the second on.
-    folds: steps learned on training rows: ``normalise.folds`` of the config.
+    fold_steps: steps learned on training rows: ``normalise.folds`` of the config.
     **linear: see `LinearSettings`.
     """
     settings = LinearSettings(**linear)
@@ -97,7 +97,7 @@ def nested_cross_validation(
     training_sets = make_training_sets(
         dataset, splits, outer_splits, permutations, half_counts=half_counts
     )
-    return _fit_training_sets(dataset, training_sets, folds, settings, null_tails)
+    return _fit_training_sets(dataset, training_sets, fold_steps, settings, null_tails)
 
 
 def fit_final_model(
@@ -105,7 +105,7 @@ def fit_final_model(
     splits: Splits,
     half_sample_study: HalfSampleStudy | None = None,
     *,
-    folds: Steps,
+    fold_steps: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit all samples: the model to use, whose error the nested cross-validation estimates.
@@ -126,7 +126,7 @@ def fit_final_model(
     return _fit_training_sets(
         dataset,
         training_sets,
-        folds,
+        fold_steps,
         settings,
         null_tails,
         choose_settings=partial(search_grid_averaged, redrawn_sets),
@@ -138,7 +138,7 @@ def fit_half_samples(
     splits: Splits,
     half_sample_study: HalfSampleStudy | None = None,
     *,
-    folds: Steps,
+    fold_steps: Steps,
     **linear: Any,
 ) -> Fits:
     """Fit every half-subsample, as an outer training set is fitted.
@@ -156,7 +156,7 @@ def fit_half_samples(
     return _fit_training_sets(
         dataset,
         training_sets,
-        folds,
+        fold_steps,
         settings,
         null_tails,
         with_lasso_lists=settings.penalty == "l1",

@@ -57,7 +57,7 @@ def published_table(
     study: CrossValidation,
     *,
     sets: str,
-    folds: Steps,
+    fold_steps: Steps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
@@ -69,7 +69,7 @@ def published_table(
     error. In each split a random list has as many genes as the list that genesig chose there: the
     first genes of a random order, which is drawn once for all splits.
 
-    sets: file of published signatures, GMT or GMX. folds: ``normalise.folds`` of the config.
+    sets: file of published signatures, GMT or GMX. fold_steps: ``normalise.folds`` of the config.
     **linear: see `LinearSettings`.
     """
     import pandas as pd
@@ -84,7 +84,7 @@ def published_table(
     genesig_scores = collect_held_out(dataset, splits, fits)
     gene_lists = [signatures.members(number) for number in range(len(signatures))]
     list_scores = score_gene_lists(
-        dataset, splits, fits.sizes()[:, -1], gene_lists, folds, LinearSettings(**linear)
+        dataset, splits, fits.sizes()[:, -1], gene_lists, fold_steps, LinearSettings(**linear)
     )
     column_scores = [list_scores.column(column) for column in range(list_scores.scores.shape[1])]
     random_errors = np.concatenate(

@@ -62,7 +62,7 @@ def final_model(
     dataset: Dataset,
     final: Fits,
     *,
-    folds: Steps,
+    fold_steps: Steps,
     probabilities: str | Sequence[float] = STUDY_SHARES,
     decision: Mapping[str, Any] | None = None,
     selection: pd.DataFrame | None = None,
@@ -78,7 +78,7 @@ def final_model(
 
     dataset: after the row-wise steps.
     final: the fit on all samples.
-    folds: ``normalise.folds`` of the config.
+    fold_steps: ``normalise.folds`` of the config.
     probabilities: class shares for which probabilities are stated, of the config; see
         `requested_shares`. The line of an answer under ``probability`` is that of held-out scores,
         for these shares.
@@ -86,7 +86,7 @@ def final_model(
     selection: selection.tsv, which says which genes are FDR-selected.
     """
     row_steps = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
-    learned_steps = fit_steps_to_all_samples(dataset, folds)
+    learned_steps = fit_steps_to_all_samples(dataset, fold_steps)
     all_steps = Reference(
         row_steps.names + learned_steps.names,
         row_steps.steps + learned_steps.steps,

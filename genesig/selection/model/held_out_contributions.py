@@ -35,12 +35,12 @@ class HeldOutContributions:
 
 
 def held_out_contributions(
-    dataset: Dataset, splits: Splits, observed: Fits, folds: Steps
+    dataset: Dataset, splits: Splits, observed: Fits, fold_steps: Steps
 ) -> HeldOutContributions:
     """Return the contributions to the held-out scores of the chosen lists.
 
     dataset: after the row-wise steps. observed: fits of all outer splits with the observed labels.
-    folds: ``normalise.folds`` of the config; the steps are fitted again to each training set.
+    fold_steps: ``normalise.folds`` of the config; the steps are fitted again to each training set.
     """
     chosen = observed.with_chosen()
     fit_of_split = {str(name): fit for fit, name in enumerate(chosen.split)}
@@ -55,7 +55,9 @@ def held_out_contributions(
     intercepts = np.zeros(n)
     n_tested = np.zeros(n, dtype=np.int64)
     training_sets = make_training_sets(dataset, splits, splits.outer, [0])
-    for X, reference, subset in group_by_matrix(dataset, training_sets, folds, len(training_sets)):
+    for X, reference, subset in group_by_matrix(
+        dataset, training_sets, fold_steps, len(training_sets)
+    ):
         for training_set in subset:
             fit = fit_of_split[training_set.split]
             list_genes = chosen.chosen_coef(fit)[0]

@@ -213,14 +213,14 @@ log = logging.getLogger(__name__)
 
 
 def nonlinear_loop(
-    dataset: Dataset, splits: Splits, *, batch: str, folds: Steps, **nonlinear: Any
+    dataset: Dataset, splits: Splits, *, batch: str, fold_steps: Steps, **nonlinear: Any
 ) -> ModelFits:
     """Fit a batch of the outer splits, with the observed labels.
 
     dataset: after the row-wise steps.
     splits: their inner folds choose tau, nu, the kernel's width and the final ridge.
     batch: ``2of3``: every third split, from the second on.
-    folds: steps learned on training rows: ``normalise.folds`` of the config.
+    fold_steps: steps learned on training rows: ``normalise.folds`` of the config.
     **nonlinear: the config section of this name, see `NonlinearProtocol`.
 
     Screen, groups, centring, scaling and the kernel's width are learned on the training rows of
@@ -230,19 +230,21 @@ def nonlinear_loop(
     training_sets = make_training_sets(dataset, splits, batch_of(splits.outer, batch), [0])
     rows = []
     start = time.monotonic()
-    for X, reference, training_set, shared in _matrices(dataset, training_sets, folds, protocol):
+    for X, reference, training_set, shared in _matrices(
+        dataset, training_sets, fold_steps, protocol
+    ):
         rows.append(_assess_split(X, reference, training_set, shared))
         log.info("%d of %d splits, %.0f s", len(rows), len(training_sets), time.monotonic() - start)
     return ModelFits.from_rows(rows)
 
 
 def nonlinear_final(
-    dataset: Dataset, splits: Splits, *, folds: Steps, **nonlinear: Any
+    dataset: Dataset, splits: Splits, *, fold_steps: Steps, **nonlinear: Any
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
     all_sets = make_training_sets(dataset, splits, [splits.final], [0])
-    X, reference, training_set, shared = next(_matrices(dataset, all_sets, folds, protocol))
+    X, reference, training_set, shared = next(_matrices(dataset, all_sets, fold_steps, protocol))
     outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
@@ -252,12 +254,15 @@ def nonlinear_final(
 
 
 def _matrices(
-    dataset: Dataset, training_sets: list[TrainingSet], folds: Steps, protocol: NonlinearProtocol
+    dataset: Dataset,
+    training_sets: list[TrainingSet],
+    fold_steps: Steps,
+    protocol: NonlinearProtocol,
 ) -> Any:
     """Yield (matrix, fitted steps, training set, shared settings) of each training set."""
-    unit_variance = moment_settings(folds)["unit_variance"]
+    unit_variance = moment_settings(fold_steps)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, subset in group_by_matrix(dataset, training_sets, folds, 1):
+    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, 1):
         shared = SharedSettings(
             protocol,
             [dataset.genes[gene] for gene in reference.genes],

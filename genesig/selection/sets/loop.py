@@ -61,19 +61,19 @@ def cross_validate_sets(
     *,
     labels: str,
     batch: str,
-    folds: Steps,
+    fold_steps: Steps,
     **structured: Any,
 ) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
     dataset: after the row-wise steps. labels: ``observed`` or ``permuted-FIRST-LAST``. batch:
-    ``2of3``: every third split, from the second on. folds: steps learned on training rows:
+    ``2of3``: every third split, from the second on. fold_steps: steps learned on training rows:
     ``normalise.folds`` of the config. **structured: see `SetsSettings`.
 
     The weights of the sets are learned on the training rows of an outer split and serve its inner
     folds, as a quantile reference does. Each fold learns its own centring and scaling.
     """
-    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
+    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
     training_sets = make_training_sets(
         dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels)
     )
@@ -81,19 +81,19 @@ def cross_validate_sets(
 
 
 def fit_sets_final(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, fold_steps: Steps, **structured: Any
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
-    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
+    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
     (model,) = study.models(make_training_sets(dataset, splits, [splits.final], [0]))
     return ModelFits.from_rows([_fit_row(model)]), genes_table(dataset, sets, model)
 
 
 def fit_sets_half_samples(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, fold_steps: Steps, **structured: Any
 ) -> ModelFits:
     """Fit every half-subsample, as an outer training set is fitted."""
-    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
+    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
     training_sets = make_training_sets(dataset, splits, splits.subsamples, [0])
     return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
 

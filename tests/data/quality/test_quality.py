@@ -21,7 +21,7 @@ LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 def quality_of(dataset, samples=(), folds=MOMENTS):
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
     return json.loads(
-        json.dumps(describe_quality(dataset, after, folds=list(folds)), allow_nan=False)
+        json.dumps(describe_quality(dataset, after, fold_steps=list(folds)), allow_nan=False)
     )
 
 

@@ -41,8 +41,8 @@ def fitted():
     raw = study()
     normalised = normalise_samples(raw, samples=INDICATOR_STEPS, folds=LEFT_CENSORED_FOLDS)
     splits = draw_splits(normalised, seed=1, **settings.SPLITS)
-    fits = fit_final_model(normalised, splits, folds=LEFT_CENSORED_FOLDS, **missing.LINEAR)
-    return raw, normalised, fits, final_model(normalised, fits, folds=LEFT_CENSORED_FOLDS)
+    fits = fit_final_model(normalised, splits, fold_steps=LEFT_CENSORED_FOLDS, **missing.LINEAR)
+    return raw, normalised, fits, final_model(normalised, fits, fold_steps=LEFT_CENSORED_FOLDS)
 
 
 def test_gene_missing_in_some_samples_has_an_indicator(fitted):
@@ -117,7 +117,7 @@ def test_the_quality_of_samples_is_that_of_their_genes(fitted):
     raw, normalised, *_ = fitted
     plain = normalise_samples(raw, samples=[], folds=LEFT_CENSORED_FOLDS)
     quality_with_indicators, two = (
-        describe_quality(raw, prepared, folds=LEFT_CENSORED_FOLDS)
+        describe_quality(raw, prepared, fold_steps=LEFT_CENSORED_FOLDS)
         for prepared in (normalised, plain)
     )
     assert quality_with_indicators["after"] == two["after"]

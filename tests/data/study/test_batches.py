@@ -271,8 +271,8 @@ def _dataset(batch: list[str]) -> Dataset:
 
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    final = fit_final_model(dataset, splits, folds=COMBAT_FOLDS, **LINEAR)
-    model = final_model(dataset, final, folds=COMBAT_FOLDS)
+    final = fit_final_model(dataset, splits, fold_steps=COMBAT_FOLDS, **LINEAR)
+    model = final_model(dataset, final, fold_steps=COMBAT_FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
 
 
@@ -397,7 +397,7 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
             splits,
             labels="observed",
             batch="1of3",
-            folds=COMBAT_FOLDS,
+            fold_steps=COMBAT_FOLDS,
             **LINEAR,
         )
         for values in (dataset.X, X)
@@ -419,7 +419,7 @@ def test_log_names_the_split_that_corrects_too_few_samples(
     dataset = _dataset(batch)
     splits = draw_splits(dataset, seed=1, **SPLITS)
     nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=COMBAT_FOLDS, **LINEAR
+        dataset, splits, labels="observed", batch="1of1", fold_steps=COMBAT_FOLDS, **LINEAR
     )
     lines = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert lines == [

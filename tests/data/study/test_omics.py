@@ -216,7 +216,7 @@ def test_an_omic_that_samples_lack_has_one_indicator():
 def test_the_quality_counts_who_lacks_an_omic():
     raw, _ = study_without_proteins()
     normalised = normalise_samples(raw, samples=[], folds=MEAN_IMPUTED_FOLDS)
-    assert describe_quality(raw, normalised, folds=MEAN_IMPUTED_FOLDS)["missing"]["omics"] == [
+    assert describe_quality(raw, normalised, fold_steps=MEAN_IMPUTED_FOLDS)["missing"]["omics"] == [
         ["protein", 15],
         ["rna", 0],
     ]
@@ -227,9 +227,9 @@ def test_new_patients_who_lack_the_omic_are_scored_by_its_indicator(tmp_path):
     normalised = normalise_samples(raw, samples=BY_OMIC, folds=MEAN_IMPUTED_FOLDS)
     splits = draw_splits(normalised, seed=1, **settings.SPLITS)
     fits = fit_final_model(
-        normalised, splits, folds=MEAN_IMPUTED_FOLDS, **of_kind("classification")
+        normalised, splits, fold_steps=MEAN_IMPUTED_FOLDS, **of_kind("classification")
     )
-    model = json.loads(json.dumps(final_model(normalised, fits, folds=MEAN_IMPUTED_FOLDS)))
+    model = json.loads(json.dumps(final_model(normalised, fits, fold_steps=MEAN_IMPUTED_FOLDS)))
     weights = dict(
         zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True)
     )

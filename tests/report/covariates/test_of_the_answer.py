@@ -46,7 +46,7 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
         design=replace(study_parts.design, covariates=(Covariate("age", None),)),
     )
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    settings = {"folds": MOMENTS, **of_kind("classification")}
+    settings = {"fold_steps": MOMENTS, **of_kind("classification")}
     chance = study_half_samples(dataset, splits, permutations=permutations, **settings)
     observed = nested_cross_validation(
         dataset, splits, chance, labels="observed", batch="1of1", **settings

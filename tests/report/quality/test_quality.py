@@ -34,7 +34,9 @@ LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 def page_data(dataset, samples=(), folds=MOMENTS):
     """Give the part of report_data.json that the section reads."""
     after = normalise_samples(dataset, samples=list(samples), folds=list(folds))
-    quality_json = json.loads(json.dumps(stage(dataset, after, folds=list(folds)), allow_nan=False))
+    quality_json = json.loads(
+        json.dumps(stage(dataset, after, fold_steps=list(folds)), allow_nan=False)
+    )
     design = dataset.design
     study = {
         "label": design.label,
@@ -149,7 +151,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
 )
 def test_a_column_is_named_if_it_explains_much_more_than_the_label(label, centre, q, is_named):
     dataset = in_centres(clean(), ["a", "a", "b", "b"] * 5)
-    quality_json = stage(dataset, dataset, folds=MOMENTS)
+    quality_json = stage(dataset, dataset, fold_steps=MOMENTS)
     for association in quality_json["associations"]:
         association["adjusted"][0] = label if association["role"] == "label" else centre
         association["q"][0] = q

@@ -399,7 +399,7 @@ def test_an_inner_fold_that_leaves_one_class_is_survived():
 def test_every_split_is_scored_once_with_its_own_training_rows():
     dataset, splits, _, _ = make_study(0)
     names = ["nearest_centroid", "random_forest"]
-    table = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=names)
+    table = run_baselines(dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=names)
     assert table["model"].unique().tolist() == names
     of_one = table[table["model"] == "random_forest"]
     assert of_one.groupby("repeat")["sample"].nunique().tolist() == [24, 24]
@@ -419,7 +419,7 @@ def test_every_split_is_scored_once_with_its_own_training_rows():
 def test_genes_that_never_vary_leave_the_word_of_the_dummy(task):
     dataset, splits, _, _ = make_study(0, folds=2, repeats=1, task=task)
     flat = replace(dataset, X=np.full_like(dataset.X, 4.0))
-    table = run_baselines(flat, splits, folds=STANDARDISING_STEPS, baselines=list(BASELINES))
+    table = run_baselines(flat, splits, fold_steps=STANDARDISING_STEPS, baselines=list(BASELINES))
     scores = table.pivot_table(index=["split", "sample"], columns="model", values="score")
     assert set(scores) == {name for name, tasks in BASELINES.items() if task in tasks}
     assert (scores.sub(scores["dummy"], axis=0) == 0).all(axis=None)
@@ -433,9 +433,11 @@ def test_genes_that_are_constant_in_each_class_are_told_apart():
 
 def test_scores_do_not_depend_on_the_other_baselines():
     dataset, splits, _, _ = make_study(0, folds=2, repeats=1)
-    alone = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=["random_forest"])
+    alone = run_baselines(
+        dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=["random_forest"]
+    )
     forest_rows = run_baselines(
-        dataset, splits, folds=STANDARDISING_STEPS, baselines=["ridge", "random_forest"]
+        dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=["ridge", "random_forest"]
     )
     forest_rows = forest_rows[forest_rows["model"] == "random_forest"].reset_index(drop=True)
     np.testing.assert_array_equal(alone["score"], forest_rows["score"])
@@ -445,7 +447,7 @@ def test_regression_leaves_out_what_exists_for_classes_only():
     dataset, splits, _, _ = make_study(0, folds=2, repeats=1, task="regression")
     names = ["dummy", "nearest_centroid", "ridge"]
     assert "regression" not in BASELINES["nearest_centroid"]
-    table = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=names)
+    table = run_baselines(dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=names)
     assert table["model"].unique().tolist() == ["dummy", "ridge"]
 
 
@@ -462,7 +464,7 @@ def test_pure_noise_is_at_chance(name):
         y = rng.permutation(np.repeat([-1.0, 1.0], 15))
         dataset = make_dataset(rng.standard_normal((30, 200)), y)
         splits = make_splits(dataset, 3, 1, seed)
-        table = run_baselines(dataset, splits, folds=STANDARDISING_STEPS, baselines=[name])
+        table = run_baselines(dataset, splits, fold_steps=STANDARDISING_STEPS, baselines=[name])
         errors.append(
             table.groupby(dataset.response()[dataset.rows(table["sample"])])["wrong"]
             .apply(lambda part: part.astype(bool).mean())

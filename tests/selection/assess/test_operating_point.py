@@ -55,11 +55,11 @@ def study() -> tuple[Dataset, Splits]:
 def fitted(dataset: Dataset, splits: Splits, **changes: object) -> tuple[Fits, Fits]:
     """Return the fits of the outer splits and of all samples, with both answers."""
     linear = {**of_kind("classification"), "crossfitted": True, **changes}
-    half_samples = study_half_samples(dataset, splits, permutations=2, folds=MOMENTS, **linear)
+    half_samples = study_half_samples(dataset, splits, permutations=2, fold_steps=MOMENTS, **linear)
     observed = nested_cross_validation(
-        dataset, splits, half_samples, labels="observed", batch="1of1", folds=MOMENTS, **linear
+        dataset, splits, half_samples, labels="observed", batch="1of1", fold_steps=MOMENTS, **linear
     )
-    final = fit_final_model(dataset, splits, half_samples, folds=MOMENTS, **linear)
+    final = fit_final_model(dataset, splits, half_samples, fold_steps=MOMENTS, **linear)
     return join_batches([observed], splits).with_chosen(), final
 
 
@@ -137,7 +137,7 @@ def test_threshold_of_table_and_model_is_that_of_the_groups_of_the_study():
     assert expected != rule.threshold(predictive.crossfitted[0], grouped.response())
     table = operating_point_table(grouped, splits, observed, predictive, rule)
     assert table.set_index("measure").loc["threshold", "value"] == expected
-    model = final_model(grouped, final, folds=MOMENTS, decision={"sensitivity": 0.8})
+    model = final_model(grouped, final, fold_steps=MOMENTS, decision={"sensitivity": 0.8})
     (part,) = (part for part in model["models"] if part["list"] == model["answer"])
     assert part["decision"]["threshold"] == expected
 
@@ -228,7 +228,7 @@ def test_labels_of_test_samples_do_not_move_the_threshold_of_their_split():
     one_split = replace(splits, outer=splits.outer[:1])
     scores = [
         nested_cross_validation(
-            data, one_split, labels="observed", batch="1of1", folds=MOMENTS, **linear
+            data, one_split, labels="observed", batch="1of1", fold_steps=MOMENTS, **linear
         ).crossfitted[0]
         for data in (dataset, relabelled)
     ]
@@ -248,9 +248,9 @@ def test_without_a_decision_fits_and_model_have_no_new_part():
     with_scores = fits()[1].arrays()
     for key, array in final.arrays().items():
         np.testing.assert_array_equal(array, with_scores[key])
-    model = final_model(dataset, final, folds=MOMENTS)
+    model = final_model(dataset, final, fold_steps=MOMENTS)
     assert all("decision" not in part for part in model["models"])
-    assert model == final_model(dataset, fits()[1], folds=MOMENTS)
+    assert model == final_model(dataset, fits()[1], fold_steps=MOMENTS)
     assert observed.crossfitted is None
 
 
@@ -259,7 +259,9 @@ def test_predict_calls_at_the_operating_point_of_the_model_that_scores():
     final = fits()[1]
     y = dataset.response()
     model = json.loads(
-        json.dumps(final_model(dataset, final, folds=MOMENTS, decision=DECISIONS["sensitivity"]))
+        json.dumps(
+            final_model(dataset, final, fold_steps=MOMENTS, decision=DECISIONS["sensitivity"])
+        )
     )
     check_model(model, "model.json")
     rule = DecisionRule.from_config(DECISIONS["sensitivity"], y)
@@ -312,10 +314,10 @@ def achieved_and_limits(seed: int) -> dict[str, tuple[float, float, float]]:
     splits = draw_splits(dataset, seed=seed, **{**SPLITS, "folds": 5, "inner_folds": 5})
     linear = {**of_kind("classification"), "crossfitted": True}
     observed = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **linear
+        dataset, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **linear
     )
     observed = join_batches([observed], splits).with_chosen()
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear).with_chosen()
+    final = fit_final_model(dataset, splits, fold_steps=MOMENTS, **linear).with_chosen()
     new_X, new_y = class_samples(rng, N_NEW)
     selected, weights = final.chosen_coef(0)
     scores = final.intercept[0, -1] - final.threshold[0] + new_X[:, selected] @ weights

@@ -259,7 +259,7 @@ def study(kind, **settings):
     dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     settings = of_kind(kind) | settings
-    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    chance = study_half_samples(dataset, splits, permutations=3, fold_steps=MOMENTS, **settings)
     return dataset, splits, chance, settings
 
 
@@ -269,7 +269,7 @@ def study(kind, **settings):
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     label = dataset.design.label
     test = list(splits.outer[0].test)
@@ -281,7 +281,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
         chance,
         labels="observed",
         batch="1of1",
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **settings,
     )
     assert (obs != dataset.obs).to_numpy().any()
@@ -316,7 +316,7 @@ def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
 def test_held_out_table_has_probabilities_of_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     prediction_tables = [
         predictions_table(dataset, splits, fits.with_chosen(), class_shares_setting)
@@ -344,7 +344,13 @@ def test_held_out_table_has_probabilities_of_chosen_lists(kind):
 def test_permuted_labels_have_no_probabilities():
     dataset, splits, chance, settings = study("classification")
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="permuted-001-001", batch="1of1", folds=MOMENTS, **settings
+        dataset,
+        splits,
+        chance,
+        labels="permuted-001-001",
+        batch="1of1",
+        fold_steps=MOMENTS,
+        **settings,
     )
     assert fits.line is None
     assert fits.answers is None or fits.answers.line is None

@@ -31,7 +31,7 @@ def planted(seed=0, n=40, d=60, group=None):
 
 
 def found(dataset, folds=MOMENTS, count=2, seed=0):
-    return gene_modules(dataset, folds=folds, modules=count, seed=seed)
+    return gene_modules(dataset, fold_steps=folds, modules=count, seed=seed)
 
 
 def test_planted_modules_are_found_with_their_signs():

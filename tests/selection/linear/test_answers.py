@@ -47,7 +47,7 @@ from genesig.selection.linear.training_sets import (
 )
 
 ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}
-STUDY = {"batch": "1of1", "folds": MOMENTS}
+STUDY = {"batch": "1of1", "fold_steps": MOMENTS}
 
 
 def of(kind, seed=0, signal=2.0, **changes):
@@ -61,7 +61,7 @@ def of(kind, seed=0, signal=2.0, **changes):
         dataset,
         splits,
         linear,
-        study_half_samples(dataset, splits, permutations=20, folds=MOMENTS, **linear),
+        study_half_samples(dataset, splits, permutations=20, fold_steps=MOMENTS, **linear),
     )
 
 
@@ -80,7 +80,7 @@ def study(request):
 @pytest.mark.quick("classification", "survival")
 def test_the_true_genes_are_named_and_both_models_predict(study):
     dataset, splits, linear, chance = study
-    final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear)
+    final = fit_final_model(dataset, splits, chance, fold_steps=MOMENTS, **linear)
     times = chance.counts()[0]
     q = selection_q(times, expected_tails(chance.final))
     assert np.sum(q[:3] <= 0.1) >= 2
@@ -143,7 +143,7 @@ def test_chance_knows_nothing_of_the_labels(study):
         pytest.skip("one kind will do")
     swapped_labels = dataset.obs["state"].map({"ill": "well", "well": "ill"})
     relabelled = replace(dataset, obs=dataset.obs.assign(state=swapped_labels))
-    repeated = study_half_samples(relabelled, splits, permutations=20, folds=MOMENTS, **linear)
+    repeated = study_half_samples(relabelled, splits, permutations=20, fold_steps=MOMENTS, **linear)
     for name in ("outer", "inner", "final", "final_inner", "half"):
         np.testing.assert_array_equal(getattr(chance, name), getattr(repeated, name))
 
@@ -198,7 +198,7 @@ def test_a_length_that_was_fixed_beforehand_is_kept(study):
 
 def test_halves_name_genes_anew(study):
     dataset, splits, linear, chance = study
-    halves = fit_half_samples(dataset, splits, chance, folds=MOMENTS, **linear)
+    halves = fit_half_samples(dataset, splits, chance, fold_steps=MOMENTS, **linear)
     assert len(halves) == 4
     assert np.diff(halves.answer("fdr_selected").indptr).min() >= 1
 
@@ -247,7 +247,7 @@ def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
     copies = np.repeat(dataset.X[:, :1], 200, axis=1)
     same = replace(dataset, X=np.hstack([copies, dataset.X[:, 200:]]))
     linear = of_kind("classification") | {"list": "stable", "mu": [1e-6, 1e-3]}
-    chance = study_half_samples(same, splits, permutations=2, folds=MOMENTS, **linear)
+    chance = study_half_samples(same, splits, permutations=2, fold_steps=MOMENTS, **linear)
     sizes = np.diff(chance.indptr)
     assert sizes.min() > 0
     assert sizes.max() <= max_list_length(400)
@@ -257,7 +257,7 @@ def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
 def test_chance_of_other_halves_is_refused():
     dataset, splits, linear, chance = of("classification", list="stable")
     with pytest.raises(GenesigError, match="run both with the same settings"):
-        fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear | {"list": "best"})
+        fit_final_model(dataset, splits, chance, fold_steps=MOMENTS, **linear | {"list": "best"})
 
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():

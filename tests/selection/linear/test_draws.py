@@ -23,7 +23,7 @@ def drawn(dataset, seed=0, **changes):
 
 
 def settings(kind):
-    return of_kind(kind) | {"list": "stable", "mu": [1e-3], "folds": MOMENTS}
+    return of_kind(kind) | {"list": "stable", "mu": [1e-3], "fold_steps": MOMENTS}
 
 
 def test_further_draws_divide_all_samples_anew_and_are_always_the_same():

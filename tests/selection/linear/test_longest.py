@@ -27,7 +27,7 @@ LONGEST = 8
 def fitted(**changes):
     study = dataset(*unequal_classes(np.random.default_rng(2), 32, 300))
     splits = draw_splits(study, seed=1, **SPLITS)
-    settings = {"folds": MOMENTS, **linear(**{**SETTINGS, **changes})}
+    settings = {"fold_steps": MOMENTS, **linear(**{**SETTINGS, **changes})}
     fits = nested_cross_validation(study, splits, labels="observed", batch="1of1", **settings)
     return study, fits, fit_final_model(study, splits, **settings)
 
@@ -55,7 +55,7 @@ def test_kept_lists_equal_those_without_a_limit():
 
 def test_model_has_only_the_kept_lists():
     study, _, final = fitted(longest=LONGEST)
-    model = final_model(study, final, folds=MOMENTS)
+    model = final_model(study, final, fold_steps=MOMENTS)
     kept_mu = [mu for mu, size in zip(final.mu, final.sizes()[0], strict=True) if size <= LONGEST]
     assert [entry["mu"] for entry in model["models"]] == kept_mu != SETTINGS["mu"]
     assert model["answer"] == nested_list_name(final.mu[final.choice[0, 2]])

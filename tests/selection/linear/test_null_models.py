@@ -30,14 +30,14 @@ def small_study(kind, gene_list, model):
     dataset = study_of(kind, 1, n=40, d=30, signal=2.0)
     splits = draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1, "subsamples": 0})
     linear = of_kind(kind) | {"list": gene_list, "model": model, "mu": [1e-3, 1e-2]}
-    null = study_half_samples(dataset, splits, permutations=20, folds=MOMENTS, **linear)
+    null = study_half_samples(dataset, splits, permutations=20, fold_steps=MOMENTS, **linear)
     return dataset, splits, linear, null
 
 
 def fit(study, labels):
     dataset, splits, linear, null = study
     return nested_cross_validation(
-        dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear
+        dataset, splits, null, labels=labels, batch="1of1", fold_steps=MOMENTS, **linear
     )
 
 

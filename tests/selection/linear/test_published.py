@@ -32,14 +32,14 @@ def table(kind, tmp_path, lines, **changes):
     dataset, splits = study(kind, **changes)
     config = of_kind(kind)
     fits = nested_cross_validation(
-        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **config
+        dataset, splits, labels="observed", batch="1of1", fold_steps=MOMENTS, **config
     )
     path = tmp_path / "published.gmt"
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
     return published_table(
         CrossValidation.from_batches(dataset, splits, [fits]),
         sets=str(path),
-        folds=MOMENTS,
+        fold_steps=MOMENTS,
         **config,
     ), fits
 

@@ -39,9 +39,9 @@ def explained(dataset: Dataset, **settings: object) -> tuple[pd.DataFrame, Contr
     """Fit a final model, score shifted copies of its samples, and return both results."""
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "subsamples": 4})
     linear = {**of_kind(dataset.design.kind), **settings}
-    half_samples = study_half_samples(dataset, splits, permutations=2, folds=MOMENTS, **linear)
-    final = fit_final_model(dataset, splits, half_samples, folds=MOMENTS, **linear)
-    model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+    half_samples = study_half_samples(dataset, splits, permutations=2, fold_steps=MOMENTS, **linear)
+    final = fit_final_model(dataset, splits, half_samples, fold_steps=MOMENTS, **linear)
+    model = json.loads(json.dumps(final_model(dataset, final, fold_steps=MOMENTS)))
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X + 0.05, {}, lines)
     table, contributions, *_ = predict_and_explain(

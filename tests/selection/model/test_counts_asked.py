@@ -33,8 +33,8 @@ def model_of(chain: str, X: Any) -> dict[str, Any]:
         {},
     )
     data = normalise_samples(data, samples=samples, folds=folds)
-    final = fit_final_model(data, draw_splits(data, seed=1, **SPLITS), folds=folds, **LINEAR)
-    return final_model(data, final, folds=folds)
+    final = fit_final_model(data, draw_splits(data, seed=1, **SPLITS), fold_steps=folds, **LINEAR)
+    return final_model(data, final, fold_steps=folds)
 
 
 def said_of(model: dict[str, Any], X: Any) -> list[str]:

@@ -95,9 +95,12 @@ def _study(
     inner = tuple(tuple(names[k::4]) for k in range(4))
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
     fits = fit_final_model(
-        dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()), folds=folds, **LINEAR
+        dataset,
+        Splits("predefined", "stratified_kfold", 0, (), final, ()),
+        fold_steps=folds,
+        **LINEAR,
     )
-    return dataset, json.loads(json.dumps(final_model(dataset, fits, folds=folds)))
+    return dataset, json.loads(json.dumps(final_model(dataset, fits, fold_steps=folds)))
 
 
 def _write(X: Array, labels: list[str], batch: list[str] | None = None) -> None:

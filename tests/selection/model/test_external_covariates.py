@@ -61,7 +61,9 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dic
     data = Dataset(X, obs, pd.DataFrame({"symbol": GENE_NAMES}, index=GENE_NAMES), design, {})
     splits = draw_splits(data, seed=1, **settings.SPLITS)
     return data, final_model(
-        data, fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR), folds=MOMENTS
+        data,
+        fit_final_model(data, splits, fold_steps=MOMENTS, **settings.LINEAR),
+        fold_steps=MOMENTS,
     )
 
 
@@ -113,7 +115,9 @@ def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
     dataset = replace(dataset, obs=dataset.obs.assign(er=er), design=design)
     splits = draw_splits(dataset, seed=1, **settings.SPLITS)
     model = final_model(
-        dataset, fit_final_model(dataset, splits, folds=MOMENTS, **settings.LINEAR), folds=MOMENTS
+        dataset,
+        fit_final_model(dataset, splits, fold_steps=MOMENTS, **settings.LINEAR),
+        fold_steps=MOMENTS,
     )
     X, obs = draw(12, 2)
     scores = []

@@ -38,9 +38,9 @@ def check_sums(dataset: Dataset, folds, **settings) -> None:
     """Contributions and intercepts sum to the mean scores of predictions.tsv."""
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 2, "subsamples": 4})
     linear = {**of_kind(dataset.design.kind), **settings}
-    chance = study_half_samples(dataset, splits, permutations=2, folds=folds, **linear)
+    chance = study_half_samples(dataset, splits, permutations=2, fold_steps=folds, **linear)
     observed = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", folds=folds, **linear
+        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=folds, **linear
     )
     table = predictions_table(dataset, splits, observed.with_chosen(), "study")
     table = table[table["mu"].isna()]

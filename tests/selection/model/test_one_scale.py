@@ -31,15 +31,17 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, class_shares
     dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     settings = of_kind(kind)
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    chance = study_half_samples(dataset, splits, permutations=3, fold_steps=MOMENTS, **settings)
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS, **settings
+        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     table = predictions_table(dataset, splits, fits.with_chosen(), class_shares).fillna(
         {"mu": -1.0}
     )
     for number, split in enumerate(splits.outer):
-        model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=class_shares)
+        model = final_model(
+            dataset, fits.take([number]), fold_steps=MOMENTS, probabilities=class_shares
+        )
         model = json.loads(json.dumps(model, allow_nan=False))
         check_model(model, "model.json")
         assert model["threshold"] in (0, None)

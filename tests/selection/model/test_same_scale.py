@@ -247,8 +247,8 @@ def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
-    fits = fit_final_model(dataset, splits, folds=folds, **LINEAR | {"list_mu": 1.0})
-    model = json.loads(json.dumps(final_model(dataset, fits, folds=folds), allow_nan=False))
+    fits = fit_final_model(dataset, splits, fold_steps=folds, **LINEAR | {"list_mu": 1.0})
+    model = json.loads(json.dumps(final_model(dataset, fits, fold_steps=folds), allow_nan=False))
     X = centre.elsewhere().arrays(both(20))
     assert _refused(model, X, data.genes) == ""
     refused_scales = {

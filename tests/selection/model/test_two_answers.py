@@ -44,9 +44,9 @@ def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
     dataset = drawn(kind)
     settings = of_kind("classification" if kind == "covariates" else kind)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **settings)
-    model = final_model(dataset, final, folds=MOMENTS, selection=TWO_SELECTED)
+    chance = study_half_samples(dataset, splits, permutations=3, fold_steps=MOMENTS, **settings)
+    final = fit_final_model(dataset, splits, chance, fold_steps=MOMENTS, **settings)
+    model = final_model(dataset, final, fold_steps=MOMENTS, selection=TWO_SELECTED)
     return dataset, final, json.loads(json.dumps(model, allow_nan=False))
 
 
@@ -155,7 +155,7 @@ def test_the_file_says_whether_a_gene_is_claimed() -> None:
         (None, False),
         (TWO_SELECTED[:0], False),
     ):
-        models = final_model(dataset, final, folds=MOMENTS, selection=evidence)["models"]
+        models = final_model(dataset, final, fold_steps=MOMENTS, selection=evidence)["models"]
         assert [entry.get("has_fdr_selected") for entry in models] == [None, None, None, claimed]
 
 
@@ -165,7 +165,7 @@ def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     assert all("fdr_selected_genes" not in entry for entry in other_entries)
     assert last_entry["fdr_selected_genes"] == ["g0", "g2"]
     assert set(last_entry["genes"]) > {"g0", "g2"}
-    none = final_model(dataset, final, folds=MOMENTS, selection=NONE_SELECTED)["models"][-1]
+    none = final_model(dataset, final, fold_steps=MOMENTS, selection=NONE_SELECTED)["models"][-1]
     assert none["fdr_selected_genes"] == []
 
 
@@ -190,7 +190,7 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     genes = [dataset.genes[gene] for gene in final.answer("fdr_selected").coef(0, 0)[0]]
     all_selected = pd.DataFrame({"gene": genes, "fdr_selected": True})
     evidence = all_selected if of is None else of
-    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
+    model = final_model(dataset, final, fold_steps=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     warned = [
         message.message
@@ -210,7 +210,7 @@ def test_a_study_without_evidence_says_so_of_scores_without_probability(
     kind: str, evidence: pd.DataFrame
 ) -> None:
     dataset, final, _ = fitted(kind)
-    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
+    model = final_model(dataset, final, fold_steps=MOMENTS, selection=evidence)
     for by_fdr in (False, True):
         scored, problems = predicted(dataset, model, fdr_selected=by_fdr)
         warnings = [problem for problem in problems if problem.message.startswith("no gene")]
@@ -228,7 +228,7 @@ def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
 ) -> None:
     dataset, final, _ = fitted("classification")
     final = replace(final, answers=replace(final.answers, shrinkage=np.full((1, 2), shrinkage)))
-    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
+    model = final_model(dataset, final, fold_steps=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     assert model["models"][-1]["probability"]["shrinkage"] == shrinkage
     scored, problems = predicted(dataset, model)
