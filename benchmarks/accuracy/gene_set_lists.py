@@ -154,12 +154,12 @@ def draw_sets(seed: int, effect: float, carriers: int) -> tuple[Array, Array, Ge
         y,
         GeneSets(
             names=np.array([f"set{k}" for k in range(SETS)]),
-            about=np.full(SETS, ""),
-            named=set_sizes,
-            measured=set_sizes,
+            descriptions=np.full(SETS, ""),
+            n_listed=set_sizes,
+            n_measured=set_sizes,
             indptr=np.arange(SETS + 1) * SIZE,
             indices=np.concatenate(members),
-            said=np.array([], dtype=str),
+            warnings=np.array([], dtype=str),
         ),
     )
 
@@ -276,12 +276,12 @@ def draw_study_of_kind(
     set_sizes = np.full(number, size)
     sets = GeneSets(
         names=np.array([f"set{k}" for k in range(number)]),
-        about=np.full(number, ""),
-        named=set_sizes,
-        measured=set_sizes,
+        descriptions=np.full(number, ""),
+        n_listed=set_sizes,
+        n_measured=set_sizes,
         indptr=np.arange(number + 1) * size,
         indices=np.concatenate(members),
-        said=np.array([], dtype=str),
+        warnings=np.array([], dtype=str),
     )
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), sets
 

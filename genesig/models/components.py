@@ -35,8 +35,8 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
-    directions,
     mean_and_scale,
+    principal_directions,
     search_tau,
     sparse_components,
     times_root_weights,
@@ -137,7 +137,11 @@ class SparsePCA(
         Z = (X - self.mean_) / self.scale_
         weighted_rows = times_root_weights(Z, weights)
         components = sparse_components(
-            Z, directions(weighted_rows, n_components), tau=self.tau_, mu=self.mu, weights=weights
+            Z,
+            principal_directions(weighted_rows, n_components),
+            tau=self.tau_,
+            mu=self.mu,
+            weights=weights,
         )
         self.components_ = components.loadings().T
         self._n_features_out = len(self.components_)

@@ -56,7 +56,7 @@ class SparseComponents:
         return (total - 2 * cross + float(np.sum(scores**2))) / total
 
 
-def directions(Z: Array, k: int) -> Array:
+def principal_directions(Z: Array, k: int) -> Array:
     """Return the first k principal directions of centred rows Z (n, d), (d, k)."""
     return np.asarray(np.linalg.svd(Z, full_matrices=False)[2][:k].T)
 
@@ -172,7 +172,7 @@ def search_tau(
         Z = (train_rows - centre) / scale
         test_rows = (X[fold] - centre) / scale
         test_rows = times_root_weights(test_rows, None if weights is None else weights[fold])
-        start = directions(times_root_weights(Z, train_weights), k)
+        start = principal_directions(times_root_weights(Z, train_weights), k)
         for tau_index, fraction in enumerate(tau):
             components = sparse_components(
                 Z,

@@ -154,7 +154,7 @@ def _collect_batches(
     names = sorted(set(batches))
     batch_masks = [batches == name for name in names]
     batch_of_sample = dict(zip(dataset.samples, batches, strict=True))
-    numbers = dataset.response_kind.to_numbers(dataset.response()).reshape(len(batches), -1)
+    numbers = dataset.response_kind.numeric_response(dataset.response()).reshape(len(batches), -1)
     n_uncorrected = [
         _count_uncorrected(split.train, split.test, batch_of_sample) for split in splits.outer
     ]

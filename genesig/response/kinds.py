@@ -32,7 +32,7 @@ class Response:
     label_cells: Callable[[pd.DataFrame, Design], Array]
     # return the label's own numbers, (n,) float: class codes, numbers or times
     label_values: Callable[[Array], Array]
-    to_numbers: Callable[[Array], Array]
+    numeric_response: Callable[[Array], Array]
     """Return a number for each sample, to be correlated with genes or batches, (n,).
 
     Martingale residuals of survival. For more than two classes a column for each class, (n, T), 1
@@ -204,7 +204,7 @@ RESPONSES: dict[str, Response] = {
         read=_read_two_classes,
         label_cells=label_words,
         label_values=lambda y: y,
-        to_numbers=lambda y: y,
+        numeric_response=lambda y: y,
         strata=lambda y, parts: (y > 0).astype(np.int64),
         required_samples=_samples_of_two_classes,
         training_fault=_fault_of_two_classes,
@@ -214,7 +214,7 @@ RESPONSES: dict[str, Response] = {
         read=_read_several_classes,
         label_cells=label_words,
         label_values=lambda y: y,
-        to_numbers=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
+        numeric_response=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
         strata=lambda y, parts: y.astype(np.int64),
         required_samples=_samples_of_several_classes,
         training_fault=_fault_of_several_classes,
@@ -226,7 +226,7 @@ RESPONSES: dict[str, Response] = {
         read=_read_numbers,
         label_cells=label_words,
         label_values=lambda y: y,
-        to_numbers=lambda y: y,
+        numeric_response=lambda y: y,
         strata=_strata_of_numbers,
         required_samples=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
         training_fault=_fault_of_numbers,
@@ -236,7 +236,7 @@ RESPONSES: dict[str, Response] = {
         read=_read_times,
         label_cells=_show_times,
         label_values=lambda y: np.asarray(y["time"]),
-        to_numbers=martingale_residuals,
+        numeric_response=martingale_residuals,
         strata=lambda y, parts: y["event"].astype(np.int64),
         required_samples=lambda y, classes: {"the event": y["event"]},
         training_fault=_fault_of_times,

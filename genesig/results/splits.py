@@ -81,14 +81,14 @@ class GeneSets:
     """Sets of genes that may overlap."""
 
     names: Array  # (n_sets,) str: name of each set
-    about: Array  # (n_sets,) str: description of each set
-    named: Array  # (n_sets,) int: number of genes that the file lists for a set
+    descriptions: Array  # (n_sets,) str: description of each set
+    n_listed: Array  # (n_sets,) int: number of genes that the file lists for a set
     # (n_sets,) int: number of these that the study measured; a gene may have several probes
-    measured: Array
+    n_measured: Array
     indptr: Array  # (n_sets + 1,) int: index in `indices` at which each set begins
     # (nnz,) int: genes of the data set (columns of its matrix) in each set, ascending
     indices: Array
-    said: Array  # (k,) str: warnings about the file, one sentence each
+    warnings: Array  # (k,) str: warnings about the file, one sentence each
 
     def __len__(self) -> int:
         """Return the number of sets."""

@@ -163,7 +163,7 @@ def shared_sets(
     table = pd.DataFrame(
         {
             "set": sets.names,
-            "about": sets.about,
+            "about": sets.descriptions,
             "shared": shared,
             "expected": expected,
             "p_value": p,
@@ -275,7 +275,7 @@ def ranking_table(
     table = pd.DataFrame(
         {
             "set": sets.names,
-            "about": sets.about,
+            "about": sets.descriptions,
             "genes": measured.sizes(),
             "score": score,
             "normalised": scores[0],

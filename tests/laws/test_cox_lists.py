@@ -24,7 +24,7 @@ def problem(seed, covariates=False, ties="efron"):
     if covariates:
         fixed = adjustment(rows, covariates=C, weights=v * rows)
     keys = {"centre": True, "unit_variance": True, "ties": ties}
-    return C, cox_sets(X, FollowUp(time, event, v), rows, fixed=fixed, **keys)
+    return C, cox_sets(X, FollowUp(time, event, v), rows, covariate_adjustment=fixed, **keys)
 
 
 def path_of_lists(lists):
@@ -52,7 +52,7 @@ def test_ridge_scores_equal_certified_fits_of_a_single_list(seed, ties, covariat
             for k, b in enumerate(np.split(values, 2)):
                 expected = intercept[k, 0] + sets.training_sets.X[:, A] @ b
                 if covariates:
-                    expected += (C[k] - sets.fixed.mean[k]) @ gamma[k, 0]
+                    expected += (C[k] - sets.covariate_adjustment.mean[k]) @ gamma[k, 0]
                 far = np.sqrt(1e-12) * max(1.0, np.abs(expected).max())  # as a gap leaves it
                 np.testing.assert_allclose(joint_scores[k, m, place], expected, rtol=0, atol=far)
 

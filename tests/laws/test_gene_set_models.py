@@ -126,7 +126,7 @@ def test_half_sample_fit_equals_a_study_of_its_samples() -> None:
         assert (halves.tau[fit], halves.mu[fit]) == (separate_fit.tau[0], separate_fit.mu[0])
         np.testing.assert_array_equal(halves.selected(fit)[0], separate_fit.selected(0)[0])
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
-    assert (genes.groupby("set").size() == sets.measured[final.selected(0)[0]]).all()
+    assert (genes.groupby("set").size() == sets.n_measured[final.selected(0)[0]]).all()
     assert halves.permutation.tolist() == [0] * 6
     training_rows = [
         task.split for task in make_training_sets(dataset, splits, splits.subsamples, [0])

@@ -88,7 +88,7 @@ def test_a_permutation_exchanges_whole_responses(kind):
 def test_response_has_one_number_per_sample(kind):
     dataset = study_of(kind, 3)
     y = dataset.response()
-    number = dataset.response_kind.to_numbers(y)
+    number = dataset.response_kind.numeric_response(y)
     plain = dataset.response_kind.label_values(y)
     assert plain.shape == (40,)
     assert number.shape == ((40, 3) if kind == "several_classes" else (40,))

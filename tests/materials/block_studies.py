@@ -90,12 +90,12 @@ def gene_sets(lists: list[Any], warnings: tuple[str, ...] = ()) -> GeneSets:
     names = np.array([chr(ord("A") + k) for k in range(len(lists))])
     return GeneSets(
         names=names,
-        about=np.full(len(lists), "about"),
-        named=sizes + 1,
-        measured=sizes,
+        descriptions=np.full(len(lists), "about"),
+        n_listed=sizes + 1,
+        n_measured=sizes,
         indptr=np.cumsum([0, *sizes]),
         indices=np.concatenate([np.sort(gene_list) for gene_list in lists]),
-        said=np.array(warnings, dtype=str),
+        warnings=np.array(warnings, dtype=str),
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.models.components import SparsePCA
 from genesig.optim import sparse_components as sparse
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.sparse_components import directions, search_tau, sparse_components
+from genesig.optim.sparse_components import principal_directions, search_tau, sparse_components
 
 
 @pytest.mark.one_in(4)
@@ -45,7 +45,7 @@ SHARES = [0.0, 0.01, 0.1, 0.4, 1.1]
 )
 def test_the_objective_never_grows_and_both_steps_are_exact(seed, k, share):
     Z = planted(seed, n=20, d=30)
-    solution = sparse_components(Z, directions(Z, k), tau=share, mu=0.01)
+    solution = sparse_components(Z, principal_directions(Z, k), tau=share, mu=0.01)
     assert (np.diff(solution.objective) <= 1e-9).all()
     assert solution.gap <= 1e-9
     np.testing.assert_allclose(solution.A.T @ solution.A, np.eye(k), atol=1e-12)
@@ -59,7 +59,7 @@ def test_the_objective_never_grows_and_both_steps_are_exact(seed, k, share):
 def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
     monkeypatch.setattr(sparse, "MAX_SWEEPS", 1)
     Z = planted()
-    A = directions(planted(), 2)
+    A = principal_directions(planted(), 2)
     B = sparse_components(Z, A, tau=0.2, mu=0.01).B
     ridge = 0.01 * np.linalg.norm(Z, 2) ** 2 / 60
     for k in range(2):
@@ -72,8 +72,8 @@ def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
 
 def test_sparse_pca_without_penalty_spans_principal_components():
     Z = planted()
-    solution = sparse_components(Z, directions(Z, 3), tau=0.0, mu=1e-3)
-    V = directions(Z, 3)
+    solution = sparse_components(Z, principal_directions(Z, 3), tau=0.0, mu=1e-3)
+    V = principal_directions(Z, 3)
     Q = np.linalg.qr(solution.B)[0]
     np.testing.assert_allclose(Q @ Q.T, V @ V.T, atol=1e-10)
     total = np.linalg.norm(Z) ** 2
@@ -85,7 +85,7 @@ def test_sparse_pca_without_penalty_spans_principal_components():
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_modules_are_found_without_another_column(seed):
     Z = planted(seed)
-    B = sparse_components(Z, directions(Z, 2), tau=0.2, mu=1e-3).B
+    B = sparse_components(Z, principal_directions(Z, 2), tau=0.2, mu=1e-3).B
     modules_found = sorted((set(np.flatnonzero(b)) for b in B.T), key=min)
     for module_found, module in zip(modules_found, MODULES, strict=True):
         assert module_found <= set(module)
@@ -135,7 +135,7 @@ def test_tau_is_chosen_by_rows_left_out():
 
 def test_a_component_without_a_feature_is_survived():
     Z = planted()
-    solution = sparse_components(Z, directions(Z, 2), tau=1.01, mu=1e-3)
+    solution = sparse_components(Z, principal_directions(Z, 2), tau=1.01, mu=1e-3)
     assert not solution.B.any()
     assert solution.unexplained(Z) == pytest.approx(1.0)
     assert not SparsePCA(2, tau=1.01).fit(Z).components_.any()

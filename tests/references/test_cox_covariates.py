@@ -37,7 +37,7 @@ def problem(seed: int):
 def test_adjusted_refit_equals_a_ridge_with_free_columns(seed: int) -> None:
     X, C, time, event, rows = problem(seed)
     fixed = adjustment(rows, np.stack([C, C]))
-    adjusted_sets = cox_sets(X, FollowUp(time, event), rows, **SCALING, fixed=fixed)
+    adjusted_sets = cox_sets(X, FollowUp(time, event), rows, **SCALING, covariate_adjustment=fixed)
     tau = np.array([0.5, 0.2, 0.08]) * tau_max(adjusted_sets)[:, None]
     adjusted_path = cox_path(adjusted_sets, tau, 1e-2, tolerance=1e-9)
     assert adjusted_path.converged.all()
@@ -64,7 +64,7 @@ def test_adjusted_refit_equals_a_ridge_with_free_columns(seed: int) -> None:
         eta = (
             intercept[k, m]
             + X[:, A] @ values[part]
-            + (C - adjusted_sets.fixed.mean[k]) @ gamma[k, m]
+            + (C - adjusted_sets.covariate_adjustment.mean[k]) @ gamma[k, m]
         )
         np.testing.assert_allclose(scores[k, m], eta, atol=1e-9)
 
@@ -72,7 +72,11 @@ def test_adjusted_refit_equals_a_ridge_with_free_columns(seed: int) -> None:
 def test_an_empty_list_is_the_cox_model_of_the_covariates() -> None:
     X, C, time, event, rows = problem(5)
     adjusted_sets = cox_sets(
-        X, FollowUp(time, event), rows, **SCALING, fixed=adjustment(rows, np.stack([C, C]))
+        X,
+        FollowUp(time, event),
+        rows,
+        **SCALING,
+        covariate_adjustment=adjustment(rows, np.stack([C, C])),
     )
     none = cox_path(adjusted_sets, 1.01 * tau_max(adjusted_sets)[:, None], 1e-2, tolerance=1e-9)
     assert (none.sizes() == 0).all()

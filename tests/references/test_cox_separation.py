@@ -45,7 +45,7 @@ def problem(kind: str):
         rows,
         centre=True,
         unit_variance=True,
-        fixed=adjustment(rows, C[None]),
+        covariate_adjustment=adjustment(rows, C[None]),
     )
     return X, time, event, C, sets
 
@@ -105,7 +105,7 @@ def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
             b, g = minimise_by_definition(X[:, A], time, event, C, level)
             np.testing.assert_allclose(values[part], b, atol=1e-5)
             np.testing.assert_allclose(gamma[0, m] * C.std(axis=0), g * C.std(axis=0), atol=1e-5)
-            eta = X[:, A] @ values[part] + (C - sets.fixed.mean[0]) @ gamma[0, m]
+            eta = X[:, A] @ values[part] + (C - sets.covariate_adjustment.mean[0]) @ gamma[0, m]
             np.testing.assert_allclose(scores[0, m, place], intercept[0, m] + eta, atol=1e-4)
 
 

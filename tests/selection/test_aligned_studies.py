@@ -55,7 +55,7 @@ def study_by_alignment(tmp_path_factory):
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(study_by_alignment):
     dataset, splits, fits = study_by_alignment["auto"]
     alignment_cache = alignments_to_choose(dataset)
-    y = dataset.response_kind.to_numbers(dataset.response())
+    y = dataset.response_kind.numeric_response(dataset.response())
     for fit, split in enumerate(splits.outer):
         rows = dataset.rows(split.train)
         name = alignment_cache.choose_best(y[rows], rows)
@@ -131,7 +131,7 @@ def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(study_
 def test_other_models_take_the_same_alignment(study_by_alignment):
     dataset, splits, _ = study_by_alignment["auto"]
     alignment_cache = alignments_to_choose(dataset)
-    y = dataset.response_kind.to_numbers(dataset.response())
+    y = dataset.response_kind.numeric_response(dataset.response())
     scores_of_ridge = run_baselines(dataset, splits, fold_steps=MOMENTS, baselines=["ridge"])
     for split in splits.outer:
         rows = dataset.rows(split.train)

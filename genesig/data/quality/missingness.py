@@ -72,7 +72,7 @@ def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) 
     not independent.
     """
     response_kind = RESPONSES[design.kind]
-    response_number = response_kind.to_numbers(response_kind.read(obs, design))
+    response_number = response_kind.numeric_response(response_kind.read(obs, design))
     members = np.empty((0, len(obs)), bool)  # masks of the classes, (T, n)
     if design.classes is not None:
         members = _class_masks(response_number)
@@ -103,7 +103,7 @@ def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) 
 
 
 def _class_masks(response_number: Array) -> Array:
-    """Return the mask of the samples of each class, (T, n), from ``Response.to_numbers``."""
+    """Return the mask of the samples of each class, (T, n), from ``Response.numeric_response``."""
     return np.asarray(
         response_number.T > 0
         if response_number.ndim > 1

@@ -203,7 +203,7 @@ def with_response(steps: Steps, dataset: Dataset, y: Array) -> list[dict[str, An
         if step["step"] in STEPS_WITH_CLASSES:
             step["classes"] = None if dataset.design.classes is None else y
         if step["step"] in STEPS_WITH_RESPONSE:
-            step["response"] = dataset.response_kind.to_numbers(y)
+            step["response"] = dataset.response_kind.numeric_response(y)
     return with_responses
 
 
@@ -377,7 +377,7 @@ def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:
 def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
     """Return the error of each candidate alignment by all samples; empty if there is no choice."""
     choice = alignments_to_choose(replace(dataset, unaligned=dataset.X))
-    response = dataset.response_kind.to_numbers(dataset.response())
+    response = dataset.response_kind.numeric_response(dataset.response())
     return {} if choice is None else choice.errors(response, np.arange(len(response)))
 
 

@@ -250,7 +250,7 @@ def check_combat_covariates(
 def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
     """Return the response as numbers (n, 1), or ±1 indicators of several classes (n, T)."""
     response_kind = RESPONSES[design.kind]
-    y = response_kind.to_numbers(response_kind.read(obs, design))
+    y = response_kind.numeric_response(response_kind.read(obs, design))
     return y.reshape(len(y), -1)
 
 

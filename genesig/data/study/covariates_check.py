@@ -154,7 +154,7 @@ def add_covariates(
     weights = settings.weights
     response_kind = RESPONSES[design.kind]
     # (n,) or, of several classes, (n, T); of survival the martingale residuals
-    response = response_kind.to_numbers(response_kind.read(obs, design))
+    response = response_kind.numeric_response(response_kind.read(obs, design))
     columns_of_table = list(obs.columns)
     index_name = str(obs.index.name)
     for name in settings.covariates:

@@ -77,14 +77,14 @@ def match_sets(
     set_columns = [sorted(columns_of_set[gene_set.name]) for gene_set in distinct_sets]
     return GeneSets(
         names=np.array([gene_set.name for gene_set in distinct_sets], dtype=str),
-        about=np.array([gene_set.description for gene_set in distinct_sets], dtype=str),
-        named=np.array([len(gene_set.genes) for gene_set in distinct_sets], dtype=np.int64),
-        measured=np.array(
+        descriptions=np.array([gene_set.description for gene_set in distinct_sets], dtype=str),
+        n_listed=np.array([len(gene_set.genes) for gene_set in distinct_sets], dtype=np.int64),
+        n_measured=np.array(
             [len(measured_genes[gene_set.name]) for gene_set in distinct_sets], dtype=np.int64
         ),
         indptr=np.cumsum([0, *map(len, set_columns)]),
         indices=np.array([number for members in set_columns for number in members], dtype=np.int64),
-        said=np.array(
+        warnings=np.array(
             [
                 *_matching_warnings(sets, listed_genes, columns_of_gene),
                 *_size_warnings(sets, distinct_sets),
@@ -126,7 +126,7 @@ def check_gene_sets(
             problems += error.problems
             continue
         problems += [
-            Problem(section["sets"], str(warning), "warning") for warning in gene_sets.said
+            Problem(section["sets"], str(warning), "warning") for warning in gene_sets.warnings
         ]
         sizes |= {f"{name}_sets": len(gene_sets), f"{name}_members": len(gene_sets.indices)}
     return problems, sizes

@@ -54,8 +54,10 @@ def check_label_genes(expression: Expression, sheet: Sheet, file: str) -> Iterat
     response_kind = RESPONSES[design.kind]
     has_several_classes = len(design.classes or ()) > 2
     # (n, T) ±1 indicators of several classes, otherwise (n,)
-    to_numbers = response_kind.to_numbers if has_several_classes else response_kind.label_values
-    response = to_numbers(response_kind.read(sheet.obs, design))
+    numeric_response = (
+        response_kind.numeric_response if has_several_classes else response_kind.label_values
+    )
+    response = numeric_response(response_kind.read(sheet.obs, design))
     gene_blocks = np.array_split(expression.X, len(expression.genes) // GENES_PER_BLOCK + 1, axis=1)
     max_p = MAX_FALSE_WARNINGS / 2 / max(1, len(expression.genes))
     class_masks = _class_masks(response) if design.classes is not None else ()

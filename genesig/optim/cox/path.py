@@ -18,7 +18,12 @@ from genesig.compiled.ridge import GeneLists
 from genesig.optim.cox.likelihood import minimise_ridge, refit_ridge_path, terms_of_set
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.cox.training import CoxSets, orthogonal_columns
-from genesig.optim.likelihood.path import LossData, largest_ratio, likelihood_path, without_features
+from genesig.optim.likelihood.path import (
+    LossData,
+    likelihood_path,
+    smallest_empty_tau,
+    without_features,
+)
 from genesig.optim.solution import Path
 
 
@@ -174,16 +179,16 @@ def cox_path(
 
 def tau_max(sets: CoxSets) -> Array:
     """Return the smallest tau of each training set that selects nothing, (k,)."""
-    if sets.fixed is None:
+    if sets.covariate_adjustment is None:
         return sets.training_sets.tau_max
     # Covariates, which have no penalty, are in the fit without features.
     starts = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
-    return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
+    return np.array([smallest_empty_tau(state, data.weights)[0] for data, state in starts])
 
 
 def strength(sets: CoxSets, chunk: slice) -> Array:
     """Return ``|z_j'∇l|`` of each feature in the fit without features, (len(chunk), d)."""
-    if sets.fixed is None:
+    if sets.covariate_adjustment is None:
         return sets.training_sets.strength(chunk)
     return np.abs(without_features(sets, chunk)[1].g)
 
@@ -283,14 +288,14 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
 
     mean (k, q) is that of the adjustment; its covariates are fitted at once with the features.
     """
-    fixed = sets.fixed
+    adjustment = sets.covariate_adjustment
     shape = path.shape
-    if fixed is None:
+    if adjustment is None:
         return np.zeros((*shape, 0))
-    gamma = np.zeros((*shape, fixed.mean.shape[1]))
+    gamma = np.zeros((*shape, adjustment.mean.shape[1]))
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
     for k, m, support, fit in _fits_of_supports(sets, path, lam):
-        gamma[k, m] = fixed.to_basis[k] @ fit.b[len(support) :, 0]
+        gamma[k, m] = adjustment.to_basis[k] @ fit.b[len(support) :, 0]
     return gamma
 
 
@@ -366,12 +371,12 @@ def _fill_scores(sets: CoxSets, path: Path, lam: Array, scores: Array, unsolved:
         covariates = np.zeros((*scores[chunk].shape[:3], data.columns.shape[1]))
         fits = CoxScores(scores[chunk], covariates, unsolved[chunk])
         solve_cox_ridge(data, lists, levels, fits)
-        if sets.fixed is None:
+        if sets.covariate_adjustment is None:
             continue
         for i in range(chunk.start, chunk.stop):
             _, to_basis = sets.covariate_columns(i)
             coef = covariates[i - first_set, ..., : to_basis.shape[1]] @ to_basis.T
-            scores[i, ~unsolved[i]] += (coef @ sets.fixed.basis[i])[~unsolved[i]]
+            scores[i, ~unsolved[i]] += (coef @ sets.covariate_adjustment.basis[i])[~unsolved[i]]
 
 
 def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
@@ -382,8 +387,8 @@ def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
         (training_sets.X[:, support] - training_sets.mean[k, support])
         * training_sets.inverse_scale[k, support]
     ) @ b[: len(support)]
-    if sets.fixed is not None:
-        scores += sets.fixed.basis[k].T @ b[len(support) :]
+    if sets.covariate_adjustment is not None:
+        scores += sets.covariate_adjustment.basis[k].T @ b[len(support) :]
     return np.asarray(scores.T)
 
 

@@ -82,7 +82,7 @@ class CoxSets:
     training_sets: TrainingSets
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]  # rows of X of each training set, in the order of its risk sets
-    fixed: Adjustment | None = None  # covariates without a penalty
+    covariate_adjustment: Adjustment | None = None  # covariates without a penalty
     # results of `cached`: paths of several mu start alike, and meet the same supports
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -104,9 +104,9 @@ class CoxSets:
 
     def covariates(self, k: int) -> Array:
         """Return spanning columns of the covariates of training set k, (n_k, q), in that order."""
-        if self.fixed is None:
+        if self.covariate_adjustment is None:
             return np.zeros((len(self.rows[k]), 0))
-        return np.ascontiguousarray(self.fixed.basis[k][:, self.rows[k]].T)
+        return np.ascontiguousarray(self.covariate_adjustment.basis[k][:, self.rows[k]].T)
 
     def separation_ridge(self, k: int) -> float:
         """Return the ridge of the covariates of training set k; 0 if they have a finite fit."""
@@ -208,7 +208,7 @@ def cox_sets(
     ties: str = DEFAULT_TIES,
     weights: Array | None = None,
     share_copy_with: CoxSets | None = None,
-    fixed: Adjustment | None = None,
+    covariate_adjustment: Adjustment | None = None,
     norm: Array | None = None,
 ) -> CoxSets:
     """Describe k training sets of one matrix.
@@ -219,7 +219,7 @@ def cox_sets(
     ties {"efron", "breslow"}.
     weights (d,), optional: of each feature's l1 term, above 0; 1 unless given.
     share_copy_with, optional: others of the same X: their copy of it and weights serve both.
-    fixed, optional: covariates without a penalty, of the same training rows and weights.
+    covariate_adjustment, optional: covariates without a penalty, of the same rows and weights.
     norm (k,), optional: as in `training_sets`.
 
     Raises GenesigError: as `training_sets` and `RiskSets.from_times` do; and for a weight of 0.
@@ -274,4 +274,4 @@ def cox_sets(
     )
     if not sets.weights.all():
         raise GenesigError("Cox's likelihood needs an l1 term of each feature: weights above 0")
-    return CoxSets(sets, tuple(risk), tuple(row_order), fixed)
+    return CoxSets(sets, tuple(risk), tuple(row_order), covariate_adjustment)

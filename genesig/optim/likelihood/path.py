@@ -347,7 +347,7 @@ def _tiles(groups: Array, d: int) -> Iterator[slice]:
     yield slice(start, end)
 
 
-def largest_ratio(state: PathState, weights: Array) -> Array:
+def smallest_empty_tau(state: PathState, weights: Array) -> Array:
     """Return ``max_j |g_j| / w_j`` over all features, (T,)."""
     return np.asarray(np.max(np.abs(state.g) * (1 / weights), axis=1))
 
@@ -414,7 +414,7 @@ class _Tile:
     def from_sets(cls, sets: LossTrainingSets, chunk: slice) -> _Tile:
         """Return the tile of some training sets at their start, without features."""
         data, state = without_features(sets, chunk)
-        last_tau = largest_ratio(state, data.weights)
+        last_tau = smallest_empty_tau(state, data.weights)
         return cls(sets, data, state, last_tau, sets.deviance[chunk], chunk.start)
 
     def follow_path(

@@ -109,7 +109,7 @@ def gene_effects(dataset: Dataset) -> Array:
             return np.asarray(np.ptp(class_means, axis=0))
         negative_mean, positive_mean = class_means
         return np.asarray(positive_mean - negative_mean)
-    response = dataset.response_kind.to_numbers(test_units.y)
+    response = dataset.response_kind.numeric_response(test_units.y)
     response = response - response.mean()
     covariance = (test_units.X - test_units.X.mean(axis=0)).T @ response / len(response)
     return np.asarray(covariance / max(float(response.std()), 1e-300))

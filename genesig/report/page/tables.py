@@ -41,7 +41,7 @@ def columns_of(rows: Iterable[Any], *names: str) -> dict[str, list[Any]]:
     return {name: [row[name] for row in row_list] for name in names}
 
 
-def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+def component_columns(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
     """Return the coordinates of points on components as columns ``component_1``, .."""
     columns = enumerate(zip(*points, strict=True), start=1)
     return {f"component_{number}": list(column) for number, column in columns}

@@ -17,8 +17,8 @@ from genesig.report.page.svg import FigureColumns, Picture
 from genesig.report.page.tables import (
     Column,
     Table,
+    component_columns,
     filled_table,
-    on_components,
     table_rows,
     transposed,
 )
@@ -298,7 +298,7 @@ def _component_columns(data: QualityStudy) -> FigureColumns:
     }
     if record["colour_column"]:
         columns[record["colour_column"]["column"]] = record["colour_column"]["values"]
-    return {**columns, **on_components(record["components"]["points"])}
+    return {**columns, **component_columns(record["components"]["points"])}
 
 
 def associations_picture(data: QualityStudy) -> Picture:

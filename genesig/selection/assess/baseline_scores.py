@@ -55,8 +55,8 @@ def run_baselines(
     choice of a baseline's penalty. Baselines that the task does not have are left out. If no gene
     varies on the training rows, every baseline has the scores of the dummy.
 
-    dataset: after the row-wise steps. fold_steps: ``normalise.folds`` of the config. baselines: names
-    in `BASELINES`.
+    dataset: after the row-wise steps. fold_steps: ``normalise.folds`` of the config.
+    baselines: names in `BASELINES`.
     """
     import pandas as pd
     from sklearn import config_context
@@ -70,7 +70,9 @@ def run_baselines(
     aligned_dataset = dataset
     for split_number, (split, steps) in enumerate(zip(splits.outer, steps_by_split, strict=True)):
         if alignments is not None:
-            y = dataset.response_kind.to_numbers(dataset.response()[training_rows[split_number]])
+            y = dataset.response_kind.numeric_response(
+                dataset.response()[training_rows[split_number]]
+            )
             aligned_dataset = replace(
                 dataset,
                 X=alignments.aligned_copy(alignments.choose_best(y, training_rows[split_number])),

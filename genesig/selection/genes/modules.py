@@ -11,8 +11,8 @@ from genesig.data.splits.folds import MODULE, generator, spawn_key
 from genesig.data.steps.normalise import Steps, fit_steps_to_all_samples, moment_settings
 from genesig.optim.sparse_components import (
     TAU_FRACTIONS,
-    directions,
     mean_and_scale,
+    principal_directions,
     search_tau,
     sparse_components,
 )
@@ -59,7 +59,7 @@ def gene_modules(dataset: Dataset, *, fold_steps: Steps, modules: int, seed: int
     tau = float(cross_validation.tau[cross_validation.chosen])
     centre, scale = mean_and_scale(X, unit_variance)
     Z = (X - centre) / scale
-    components = sparse_components(Z, directions(Z, n_components), tau=tau, mu=MODULE_MU)
+    components = sparse_components(Z, principal_directions(Z, n_components), tau=tau, mu=MODULE_MU)
     symbols = dataset.var["symbol"].to_numpy()
     rows = []
     for component, (loadings, share) in enumerate(

@@ -382,7 +382,7 @@ class CoxElasticNets:
                 ties=ties,
                 unit_variance=matrix_settings.unit_variance,
                 weights=matrix_settings.penalty_factors,
-                fixed=weighted_rows.adjustment,
+                covariate_adjustment=weighted_rows.adjustment,
             ),
             ties,
         )
@@ -426,7 +426,7 @@ class CoxElasticNets:
             ties=self.ties,
             unit_variance=outer.unit_variance,
             share_copy_with=self.sets,
-            fixed=weighted_rows.adjustment,
+            covariate_adjustment=weighted_rows.adjustment,
             norm=None if end_together else self.norm[parent],
         )
         return CoxElasticNets(sets, self.ties, parent if end_together else None)
@@ -453,7 +453,7 @@ class CoxElasticNets:
 
         `values` has no effect: ridge Cox refits genes and covariates together.
         """
-        adjustment = self.sets.fixed
+        adjustment = self.sets.covariate_adjustment
         if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
         return cox.covariate_coef(self.sets, lists, lam), adjustment.mean

@@ -234,7 +234,7 @@ def _align_studies(
         exchange_matrix = exchange_residuals(identity, matrix_permutation)
     alignment_names = [
         alignments.choose_best(
-            dataset.response_kind.to_numbers(training_set.y[training_set.train]),
+            dataset.response_kind.numeric_response(training_set.y[training_set.train]),
             training_set.train,
             exchange_matrix,
         )

@@ -100,12 +100,14 @@ class CohortValues:
     """Values of the training samples and of the cohort, genes in columns."""
 
     training: Array  # all genes of the study after the row-wise steps
-    measured: Array
+    before_combat: Array
     """All genes of the study in the cohort after the row-wise steps, NaN where missing."""
-    scored: Array  # `measured` after ComBat; `measured` itself without ComBat
+    after_combat: (
+        Array  # the same with its batches corrected; `before_combat` itself without ComBat
+    )
     filled: Array
-    """Genes of ``training`` in model.json, in the cohort, from `scored` with missing values filled
-    in."""
+    """Genes of ``training`` in model.json, in the cohort, from `after_combat` with missing values
+    filled in."""
     training_seen: Array
     """Genes of the list in the training samples after all steps, as the coefficients see them."""
     cohort_seen: Array  # genes of the list in the cohort after all steps
@@ -150,13 +152,16 @@ def genes_table(
     cohort_seen = values.cohort_seen
     training_means, cohort_means = _balanced_means(dataset, cohort, training, cohort_seen)
     column_of_gene = {gene: column for column, gene in enumerate(model["training"]["genes"])}
-    measured = prepared.measured[:, [column_of_gene[gene] for gene in model_of_list["genes"]]]
-    absent = ~measured.any(axis=0)
+    is_measured = prepared.is_measured[:, [column_of_gene[gene] for gene in model_of_list["genes"]]]
+    absent = ~is_measured.any(axis=0)
     training_columns = [dataset.genes.index(gene) for gene in model_of_list["genes"]]
     coef = np.array(model_of_list["coefficients"], dtype=float)
     coef = coef if coef.ndim == 1 else np.sqrt(np.square(coef).sum(axis=1))
-    as_measured = _shift_of_genes(
-        dataset, cohort, values.training[:, training_columns], values.measured[:, training_columns]
+    shift_before_combat = _shift_of_genes(
+        dataset,
+        cohort,
+        values.training[:, training_columns],
+        values.before_combat[:, training_columns],
     )
     table = pd.DataFrame(
         {
@@ -172,20 +177,24 @@ def genes_table(
                 np.nan,
                 standardised_shift(cohort_means, training_means, training.std(axis=0)),
             ),
-            "shift_before": as_measured,
+            "shift_before": shift_before_combat,
             "score_shift": coef * (cohort_means - training_means),
-            "imputed": (~measured).sum(axis=0),
+            "imputed": (~is_measured).sum(axis=0),
         }
     )
-    return table if values.scored is not values.measured else table.drop(columns="shift_before")
+    return (
+        table
+        if values.after_combat is not values.before_combat
+        else table.drop(columns="shift_before")
+    )
 
 
 def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> dict[str, Any]:
     """Return a summary of the shifts of all genes that both data sets have, as JSON.
 
     Keys: ``by_chance``, the standard error of a shift; ``edges`` of the histogram, which reaches on
-    either side as far as all but one gene in 200; under ``measured`` and ``scored`` (after ComBat)
-    the number of genes, the counts of the histogram, the median size, and the share above 1.
+    either side as far as all but one gene in 200; under ``measured`` (before ComBat) and ``scored``
+    (after it) the number of genes, counts of the histogram, median size, and share above 1.
     """
     y = dataset.response()
     class_codes = _classes_of_cohort(dataset, cohort)
@@ -194,7 +203,7 @@ def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> 
         for responses in (y, cohort.response)
     ]
     standard_error = standard_error_of_shift(sizes[0], sizes[1])
-    stages = (("measured", values.measured), ("scored", values.scored))
+    stages = (("measured", values.before_combat), ("scored", values.after_combat))
     shifts_by_stage = {
         key: _shift_of_genes(dataset, cohort, values.training, X) for key, X in stages
     }
@@ -240,7 +249,7 @@ def warn_of_scale(
 
 
 def warn_of_combat(model: ModelJson) -> Iterator[str]:
-    """Yield a warning if ComBat is a step of the model, which does not know these batches."""
+    """Yield a warning if the model has a step ComBat, fitted to the batches of the study alone."""
     if any(step["step"] == "combat" for step in model["normalisation"]["steps"]):
         yield (
             "the study's batches were brought together by combat; this data set is none of them,"
@@ -248,11 +257,11 @@ def warn_of_combat(model: ModelJson) -> Iterator[str]:
         )
 
 
-def warn_of_class_shares(dataset: Dataset, cohort: Cohort, combat: bool) -> Iterator[str]:
+def warn_of_class_shares(dataset: Dataset, cohort: Cohort, corrects_batches: bool) -> Iterator[str]:
     """Yield a warning if class shares differ, so that ComBat removes part of a class difference."""
     classes = dataset.design.classes
     training_y = dataset.response()
-    if not (combat and classes):
+    if not (corrects_batches and classes):
         return
     named_codes = list(zip(np.unique(training_y), classes, strict=True))
     if len(classes) == 2:
@@ -381,10 +390,16 @@ def _score_cohort_with_model(
     """Return the result of a cohort by the answer and by the FDR-selected genes."""
     answer = chosen_model(model)
     missing = settings.missing
-    combat = settings.combat
+    corrects_batches = settings.combat
     setting = f"external, {settings.name}, missing"
     test_model = partial(
-        _test_model, dataset, model, cohort, missing=missing, setting=setting, combat=combat
+        _test_model,
+        dataset,
+        model,
+        cohort,
+        missing=missing,
+        setting=setting,
+        corrects_batches=corrects_batches,
     )
     prepared, values, tables, further_results = test_model(answer)
     fdr_tables, fdr_results, fdr_warnings = (
@@ -401,21 +416,21 @@ def _score_cohort_with_model(
             *warnings_of(prepared.problems),
             *warn_of_scale(model, prepared, values.filled, cohort.file),
             *warn_of_combat(model),
-            *warn_of_class_shares(dataset, cohort, combat),
+            *warn_of_class_shares(dataset, cohort, corrects_batches),
             *fdr_warnings,
         ],
-        "combat": combat,
+        "combat": corrects_batches,
         "batches": len(set(cohort.batch)),
         "missing": missing,
         "needed": len(prepared.used_columns),
-        "absent": int((~prepared.measured[:, prepared.used_columns]).all(axis=0).sum()),
+        "absent": int((~prepared.is_measured[:, prepared.used_columns]).all(axis=0).sum()),
         "imputed": int((prepared.imputed > 0).sum()),
-        "seen_before": _count_training_samples(dataset.X, values.measured),
+        "seen_before": _count_training_samples(dataset.X, values.before_combat),
         "shift": summarise_shifts(dataset, cohort, values),
         "quantiles": {
             "share": QUANTILE_SHARES.tolist(),
             "training": _quantiles(values.training),
-            "cohort": _quantiles(values.measured),
+            "cohort": _quantiles(values.before_combat),
         },
         "reliability": [],
         **further_results,
@@ -435,13 +450,13 @@ def _test_model(
     *,
     missing: float,
     setting: str,
-    combat: bool,
+    corrects_batches: bool,
 ) -> _ModelResult:
     """Return the scores of a cohort by one of the models of model.json."""
     prepared = prepare(
         model, model_of_list, cohort.matrix, cohort.file, missing=missing, setting=setting
     )
-    values = _cohort_values(dataset, model, model_of_list, cohort, prepared, combat)
+    values = _cohort_values(dataset, model, model_of_list, cohort, prepared, corrects_batches)
     f = score_values(values.cohort_seen, model_of_list) + covariate_scores(
         model, model_of_list, cohort.sample_table
     )
@@ -507,21 +522,23 @@ def _cohort_values(
     model_of_list: ModelJson,
     cohort: Cohort,
     prepared: Prepared,
-    combat: bool,
+    corrects_batches: bool,
 ) -> CohortValues:
     """Return the values of the cohort and of the training samples, before and after ComBat."""
     column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
     training_columns = [column_of_gene[gene] for gene in model["training"]["genes"]]
     if model["normalisation"]["steps"]:  # then it needs all genes, in their order
-        measured = np.where(prepared.measured, prepared.values, np.nan)
+        before_combat = np.where(prepared.is_measured, prepared.values, np.nan)
     else:
-        measured = match_genes(cohort.matrix, dataset.genes, cohort.file)[0]
-    scored = _correct_batches(dataset.X, measured, cohort.batch) if combat else measured
-    filled = np.where(prepared.measured, scored[:, training_columns], prepared.values)
+        before_combat = match_genes(cohort.matrix, dataset.genes, cohort.file)[0]
+    after_combat = before_combat
+    if corrects_batches:
+        after_combat = _correct_batches(dataset.X, before_combat, cohort.batch)
+    filled = np.where(prepared.is_measured, after_combat[:, training_columns], prepared.values)
     return CohortValues(
         dataset.X,
-        measured,
-        scored,
+        before_combat,
+        after_combat,
         filled,
         apply_learned_steps(model, model_of_list, dataset.X[:, training_columns], dataset.obs),
         apply_learned_steps(model, model_of_list, filled),
@@ -581,9 +598,7 @@ def _group_count(dataset: Dataset, cohort: Cohort, groups: Array, measure: str) 
     A sensitivity or specificity is computed from the samples of one class, the others from all.
     """
     classes = dataset.design.classes or ()
-    class_of_measure = {
-        f"sensitivity of {measured_class}": measured_class for measured_class in classes
-    }
+    class_of_measure = {f"sensitivity of {class_name}": class_name for class_name in classes}
     if len(classes) == 2:
         class_of_measure = dict(zip(("specificity", "sensitivity"), classes, strict=True))
     measured_class = class_of_measure.get(measure)

@@ -202,7 +202,7 @@ def _training(
     )
     panel_columns = panel_genes(X, model_columns)
     panel_names = [names[k] for k in panel_columns]
-    y = dataset.response_kind.to_numbers(dataset.response())
+    y = dataset.response_kind.numeric_response(dataset.response())
     needed = {*model_genes, *panel_names}
     columns_needed = [
         k for k, gene in enumerate(dataset.genes) if needs_all_genes or gene in needed

@@ -84,14 +84,14 @@ class Prepared:
     values: Array
     """(n_samples, n_genes) float: genes of ``training`` in model.json, in that order. A missing
     value is filled in, or NaN if a step of the model does that."""
-    measured: Array  # (n_samples, n_genes) bool: values that were measured, or that count as low
+    is_measured: Array  # (n_samples, n_genes) bool: values that were measured, or that count as low
     used_columns: list[int]  # columns of the genes that the scores depend on
     problems: list[Problem]  # warnings
 
     @property
     def imputed(self) -> Array:
         """Number of needed genes that were filled in, for each sample."""
-        return np.asarray((~self.measured[:, self.used_columns]).sum(axis=1))
+        return np.asarray((~self.is_measured[:, self.used_columns]).sum(axis=1))
 
 
 class Predictions(NamedTuple):
@@ -265,11 +265,11 @@ def prepare(
     if imputation_step(model) == "knn_impute":
         imputation = "the model's knn_impute"
     counts_as_low = in_matrix & takes_missing_as_low(model)
-    measured = is_finite | counts_as_low
+    is_measured = is_finite | counts_as_low
     needed_genes = [genes[k] for k in used_columns]
     hint = other_spelling_hint(needed_genes, matrix.columns)
     problems = _check_missing(
-        measured[:, used_columns],
+        is_measured[:, used_columns],
         needed_genes,
         matrix.rows,
         missing,
@@ -293,7 +293,7 @@ def prepare(
     check_values(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
     problems += zero_warnings(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
     problems += rate_warnings(X, is_finite, scale, model["training_samples"], matrix_file)
-    return Prepared(matrix.rows, values, measured, used_columns, problems)
+    return Prepared(matrix.rows, values, is_measured, used_columns, problems)
 
 
 def compare_values(
@@ -311,9 +311,9 @@ def compare_values(
     """
     scale = model["training"][gene_set]
     column_of_gene = {gene: k for k, gene in enumerate(model["training"]["genes"])}
-    measured = prepared.measured[:, [column_of_gene[gene] for gene in scale["genes"]]]
+    is_measured = prepared.is_measured[:, [column_of_gene[gene] for gene in scale["genes"]]]
     X = apply_learned_steps(model, scale, values, sample_rows)
-    return ComparedValues(X, measured, prepared.samples, scale)
+    return ComparedValues(X, is_measured, prepared.samples, scale)
 
 
 def score_values(values: Array, model_of_list: ModelJson) -> Array:
@@ -411,7 +411,11 @@ def _check_sample_count(model: ModelJson, sample_names: Sequence[str], matrix_fi
 
 
 def _check_logarithms(
-    model: ModelJson, values: Array, measured: Array, sample_names: Sequence[str], matrix_file: str
+    model: ModelJson,
+    values: Array,
+    is_measured: Array,
+    sample_names: Sequence[str],
+    matrix_file: str,
 ) -> None:
     """Raise if values are on another scale than before the alignment of the training samples.
 
@@ -420,14 +424,14 @@ def _check_logarithms(
     if training_scale := model["training"].get("before_alignment"):
         takes_logarithms = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _training_scale(model).steps)
         fault = describe_log_fault(
-            values, measured, sample_names, training_scale, takes_logarithms=takes_logarithms
+            values, is_measured, sample_names, training_scale, takes_logarithms=takes_logarithms
         )
         if fault:
             raise input_error(matrix_file + fault.place, fault.message)
 
 
 def _check_missing(
-    measured: Array,
+    is_measured: Array,
     needed_genes: Sequence[str],
     sample_names: Sequence[str],
     missing: float,
@@ -437,11 +441,11 @@ def _check_missing(
     hint: str,
 ) -> list[Problem]:
     """Return the warnings of imputed genes; raise if a sample lacks too many."""
-    share = 1 - measured.mean(axis=1) if needed_genes else np.zeros(len(sample_names))
+    share = 1 - is_measured.mean(axis=1) if needed_genes else np.zeros(len(sample_names))
     if not share.any():
         return []
     worst_sample = int(np.argmax(share))
-    absent = [needed_genes[k] for k in np.flatnonzero(~measured[worst_sample]).tolist()]
+    absent = [needed_genes[k] for k in np.flatnonzero(~is_measured[worst_sample]).tolist()]
     finding = (
         f"{len(absent)} of the {counted(len(needed_genes), 'gene')} that the model needs are"
         f" missing in sample '{sample_names[worst_sample]}': {listing(absent)}"

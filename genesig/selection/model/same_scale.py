@@ -42,14 +42,14 @@ class ComparedValues(NamedTuple):
     """Values of some genes in new samples, beside the values in the training samples."""
 
     X: Array  # (n_samples, n_genes) float: as the coefficients see them, after all steps
-    measured: Array  # (n_samples, n_genes) bool: values that are not filled in
+    is_measured: Array  # (n_samples, n_genes) bool: values that are not filled in
     samples: Sequence[str]  # names of the samples
     scale: Mapping[str, Any]
     """Training values of these genes: ``training.scale`` or ``training.panel`` of model.json."""
 
     def complete_genes(self) -> Array:
         """Return the mask (n_genes,) of the genes that were measured in all new samples."""
-        return np.asarray(self.measured.all(axis=0))
+        return np.asarray(self.is_measured.all(axis=0))
 
 
 class SampleFault(NamedTuple):
@@ -116,16 +116,16 @@ def _bounds(values: Array, class_number: Array) -> dict[str, float]:
     return {"low": float(means.min()), "high": float(means.max()), "sd": float(sd)}
 
 
-def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
+def sample_profile(x: Array, is_measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
     """Return location and slope of one sample, or of the means of several.
 
     The training means m_j have errors of their own, of variance s_j²/n, which would flatten the
     slope: their expected part is subtracted from the sum of squares.
 
-    x, measured (n_genes,) float, bool. scale: from `training_scale`.
+    x, is_measured (n_genes,) float, bool. scale: from `training_scale`.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
-    is_used = measured & (s > MIN_SPREAD)
+    is_used = is_measured & (s > MIN_SPREAD)
     n_genes = int(is_used.sum())
     x = x[is_used]
     m = m[is_used]
@@ -147,8 +147,8 @@ def sample_profile(x: Array, measured: Array, scale: Mapping[str, Any]) -> Scale
 
 def mean_profile(compared: ComparedValues) -> ScaleProfile:
     """Return location and slope of the means of several samples, see `sample_profile`."""
-    counts = compared.measured.sum(axis=0)
-    means = np.where(compared.measured, compared.X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    counts = compared.is_measured.sum(axis=0)
+    means = np.where(compared.is_measured, compared.X, 0.0).sum(axis=0) / np.maximum(counts, 1)
     return sample_profile(means, counts > 0, compared.scale)
 
 
@@ -162,7 +162,7 @@ def describe_scale_fault(compared: ComparedValues) -> SampleFault | None:
     samples = compared.samples
     if fault := mean_fault(compared):
         return SampleFault(f", sample '{samples[0]}'" if len(samples) == 1 else "", fault)
-    for name, x, is_measured in zip(samples, compared.X, compared.measured, strict=True):
+    for name, x, is_measured in zip(samples, compared.X, compared.is_measured, strict=True):
         if fault := sample_fault(x, is_measured, compared.scale):
             return SampleFault(f", sample '{name}'", fault)
     return None
@@ -180,14 +180,14 @@ def mean_fault(compared: ComparedValues, gene_text: str = OF_MODEL) -> str:
 
 
 def sample_fault(
-    x: Array, measured: Array, scale: Mapping[str, Any], gene_text: str = OF_MODEL
+    x: Array, is_measured: Array, scale: Mapping[str, Any], gene_text: str = OF_MODEL
 ) -> str:
     """Return why one sample among several is on another scale, '' if it is not.
 
     The bounds are `SINGLE_SAMPLE_FACTOR` times those of `mean_fault`.
     """
     fault = _profile_fault(
-        sample_profile(x, measured, scale), scale, 1, SINGLE_SAMPLE_FACTOR, gene_text
+        sample_profile(x, is_measured, scale), scale, 1, SINGLE_SAMPLE_FACTOR, gene_text
     )
     return fault and f"{fault}; {SCALE_ADVICE}"
 
@@ -207,7 +207,7 @@ def find_odd_samples(compared: ComparedValues) -> list[tuple[str, str]]:
             ),
         )
         for name, x, is_measured in zip(
-            compared.samples, compared.X, compared.measured, strict=True
+            compared.samples, compared.X, compared.is_measured, strict=True
         )
     )
     return [(name, fault) for name, fault in faults if fault]
@@ -381,7 +381,7 @@ def panel_doubts(compared: ComparedValues) -> Iterator[tuple[int, str]]:
         return
     panel = compared.scale
     agreements = _panel_agreement(compared)
-    for row, (x, is_measured) in enumerate(zip(compared.X, compared.measured, strict=True)):
+    for row, (x, is_measured) in enumerate(zip(compared.X, compared.is_measured, strict=True)):
         if agreements[row] < _min_agreement(panel):
             yield row, _order_fault(float(agreements[row]), compared)
         elif fault := sample_fault(x, is_measured, panel, OF_PANEL):
@@ -510,7 +510,7 @@ MIN_P99_RATIO = 2.0  # least ratio of the 99th percentile of logarithms to that 
 
 def describe_log_fault(
     values: Array,
-    measured: Array,
+    is_measured: Array,
     names: Sequence[str],
     training_scale: Mapping[str, float],
     *,
@@ -521,12 +521,12 @@ def describe_log_fault(
     It is for models that standardise each gene by its mean and sd over the new samples: aligned
     samples lie where training samples lie, whatever their scale was, so it is checked before.
 
-    values, measured (n_samples, n_genes) float, bool: after the row-wise steps, before studies are
-    aligned. names: samples. training_scale: ``median`` and ``p99`` of the training values before
-    alignment. takes_logarithms: whether the row-wise steps take logarithms.
+    values, is_measured (n_samples, n_genes) float, bool: after the row-wise steps, before studies
+    are aligned. names: samples. training_scale: ``median`` and ``p99`` of the training values
+    before alignment. takes_logarithms: whether the row-wise steps take logarithms.
     """
     medians_and_p99s = [
-        median_and_p99(x[is_measured]) for x, is_measured in zip(values, measured, strict=True)
+        median_and_p99(x[is_measured]) for x, is_measured in zip(values, is_measured, strict=True)
     ]
     looks_raw = [spread_as_raw(median, p99) for median, p99 in medians_and_p99s]
     training_looks_raw = spread_as_raw(**training_scale)

@@ -125,9 +125,9 @@ def _set_description(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str,
     if block < len(sets):
         return (
             str(sets.names[block]),
-            str(sets.about[block]),
-            int(sets.measured[block]),
-            int(sets.named[block]),
+            str(sets.descriptions[block]),
+            int(sets.n_measured[block]),
+            int(sets.n_listed[block]),
         )
     gene = block - len(sets)
     return dataset.genes[gene], str(dataset.var["symbol"].iloc[gene]), 1, 1
@@ -172,6 +172,8 @@ def stability_table(
         )
         mean_size = len(entries) / len(source_fits) if len(source_fits) else np.nan
         rows.append((source, stability, len(source_fits), mean_size))
+    # As in stability.tsv, ``n_sets`` is the number of lists, here of gene sets, and ``mean_size``
+    # their mean length.
     columns = ["source", "stability", "n_sets", "mean_size"]
     return pd.DataFrame(rows, columns=columns)
 

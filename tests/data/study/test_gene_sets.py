@@ -52,9 +52,9 @@ def test_a_gmt_and_a_gmx_say_the_same(tmp_path: Path) -> None:
         tmp_path, "a\tb\nx\ty\ng1\tg2\ng2\tg3\n\tother\n", ["g1", "g2", "g3"], name="s.gmx"
     )
     assert member_names(from_gmt) == member_names(two) == {"a": [0, 1], "b": [1, 2]}
-    assert from_gmt.measured.tolist() == two.measured.tolist() == [2, 2]
-    assert from_gmt.named.tolist() == two.named.tolist() == [2, 3]
-    assert from_gmt.about.tolist() == ["x", "y"]
+    assert from_gmt.n_measured.tolist() == two.n_measured.tolist() == [2, 2]
+    assert from_gmt.n_listed.tolist() == two.n_listed.tolist() == [2, 3]
+    assert from_gmt.descriptions.tolist() == ["x", "y"]
 
 
 def test_saved_gene_sets_are_loaded_unchanged(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_ids_or_symbols_whichever_know_more(tmp_path: Path) -> None:
     probes = ["1_at", "2_at", "3_at"]
     by_symbol = read_gene_sets(tmp_path, text, probes, ["TP53", "MYC /// MYCN", "MYC"])
     assert member_names(by_symbol) == {"a": [0, 1, 2], "b": [1, 2]}
-    assert by_symbol.measured.tolist() == [2, 1]  # two probes of one gene count once
+    assert by_symbol.n_measured.tolist() == [2, 1]  # two probes of one gene count once
     assert member_names(read_gene_sets(tmp_path, text, ["EGFR", "MYC", "TP53"])) == {
         "a": [1, 2],
         "b": [0, 1],
@@ -84,14 +84,14 @@ def test_values_of_a_column_are_sets_of_any_size(tmp_path: Path) -> None:
         tmp_path, table, genes, name="t.tsv", column="layer", smallest=3, largest=3
     )
     assert member_names(sets) == {"rna": [0, 2], "protein": [1, 4]}
-    assert sets.named.tolist() == [3, 2]
+    assert sets.n_listed.tolist() == [3, 2]
 
 
 def test_sets_of_the_wanted_size_and_of_different_genes(tmp_path: Path) -> None:
     text = "big\tx\tg1\tg2\tg3\tg4\na\tx\tg1\tg2\nsmall\tx\tg1\nsame\tx\tg2\tg1\tnone\n"
     sets = read_gene_sets(tmp_path, text, ["g1", "g2", "g3", "g4"], smallest=2, largest=3)
     assert member_names(sets) == {"a": [0, 1]}
-    assert [note.split(",")[0] for note in sets.said] == [
+    assert [note.split(",")[0] for note in sets.warnings] == [
         "one set is left",
         "of the same measured genes as another",
     ]

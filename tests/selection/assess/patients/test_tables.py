@@ -45,7 +45,7 @@ def tables(dataset, seed=0):
     """Return the tables of scores that tell the response apart by chance and a little more."""
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "folds": 4, "repeats": 2})
     rng = np.random.default_rng(seed)
-    y = dataset.response_kind.to_numbers(dataset.response())
+    y = dataset.response_kind.numeric_response(dataset.response())
     rows = [(name, split.name, split.repeat) for split in splits.outer for name in split.test]
     frame = pd.DataFrame(rows, columns=["sample", "split", "repeat"]).assign(mu=np.nan)
     place = dataset.rows(frame["sample"].tolist())
