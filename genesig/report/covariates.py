@@ -218,7 +218,7 @@ def _shows_ridge(data: Covariates) -> bool:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of covariates.j2, by name
     measured=_is_measured,
     grade_here=lambda data: grade_within_study(data) is Grade.HERE,
     genes_add=lambda data: (

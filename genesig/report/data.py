@@ -291,7 +291,7 @@ def sample_sentences(data: Study) -> list[str]:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of data.j2, by name
     MIN_TRAINING_SAMPLES_OF_BATCH=MIN_TRAINING_SAMPLES_OF_BATCH,
 )
 

@@ -145,7 +145,7 @@ def draw_ranking(rows: Sequence[RankedSet]) -> Figure:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of enrichment.j2, by name
     MAX_NAMED_SETS=3,  # sets that a sentence names
     FAMILY_LEVEL=FAMILY_LEVEL,
     N_SHUFFLES=N_SHUFFLES,

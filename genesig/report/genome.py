@@ -297,6 +297,7 @@ def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array)
         )
 
 
+# sentences: the macros of genome.j2, by name
 WORDS = Wording(__file__, MAX_STRETCHES_IN_TEXT=3)  # stretches that a sentence names
 
 

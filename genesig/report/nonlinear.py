@@ -292,7 +292,7 @@ def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of nonlinear.j2, by name
     MAX_R2_OF_BENT=0.8,  # median r² with a line below which curves are called bent
     MIN_R2_OF_STRAIGHT=0.95,  # median r² with a line from which they are called almost linear
     MIN_EXPLAINED_BY_NONE=0.005,  # share of the variance fitted without a gene worth a sentence

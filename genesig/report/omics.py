@@ -69,7 +69,7 @@ def _omic_with_gain(row: TableRow, metric: Measure) -> str:
     return f"{clean(row['name'])} ({value}{unit}, 95% CI {low} to {high})"
 
 
-WORDS = Wording(__file__, gain=_omic_with_gain)
+WORDS = Wording(__file__, gain=_omic_with_gain)  # sentences: the macros of omics.j2, by name
 
 
 def omics_sentences(data: Study) -> list[str]:

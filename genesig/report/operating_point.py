@@ -13,6 +13,7 @@ from genesig.response.decision import COST, YOUDEN, decision_rules_in
 
 DECISION_TABLE = "decision"
 OPERATING_POINT_TITLE = "Operating point"
+# sentences: the macros of operating_point.j2, by name
 WORDS = Wording(__file__, COST=COST, YOUDEN=YOUDEN, decision_rules_in=decision_rules_in)
 
 

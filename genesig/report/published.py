@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PUBLISHED_TITLE = "Published signatures"
 PUBLISHED_TABLE = "published"
 MIDDLE_PERCENTILES = (2.5, 97.5)  # between which 95% of the random lists lie
-WORDS = Wording(__file__)
+WORDS = Wording(__file__)  # sentences: the macros of published.j2, by name
 
 
 def published_section(data: Study, limits: Limits) -> Section | None:

@@ -140,7 +140,7 @@ def draw_frequencies(rows: Sequence[SelectedSet], threshold: float) -> Figure:
     return figure
 
 
-WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3)
+WORDS = Wording(__file__, MAX_SETS_IN_TEXT=3)  # sentences: the macros of sets.j2, by name
 # by kind of outcome: loss to which the penalty is added, criterion of the inner folds
 LOSS_AND_CRITERION = ByKind(
     {

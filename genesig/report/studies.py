@@ -361,7 +361,7 @@ def _has_probes(record: StudiesRecord) -> bool:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of studies.j2, by name
     ALIGNMENT_METHODS=ALIGNMENT_METHODS,
     ALIGNMENT_NAMES=ALIGNMENT_NAMES,
     MIN_NOTABLE_I2=0.5,  # I² from which about half of the differences are more than sampling

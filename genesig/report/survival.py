@@ -177,6 +177,7 @@ def survival_tiles(data: Survival) -> list[Tile]:
     ]
 
 
+# sentences: the macros of survival.j2, by name
 WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_at)
 
 

@@ -23,7 +23,7 @@ class Writeup(Study):
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of writeup.j2, by name
     MAX_GENES_IN_RESULTS=12,  # genes that the paragraph names
     MAX_SINGLE_COHORTS=4,  # cohorts with a sentence of their own; of more, the median
     accuracies=lambda metric, rows: sorted(metric.value(row["error"]) for row in rows),

@@ -220,25 +220,29 @@ def find_counter_files(folder: Path) -> list[Path]:
     return files_of_counters
 
 
-def select_count_column(matrix: Matrix, file_name: str) -> Matrix:
-    """Return the column of counts of a file of one sample; any other matrix as it is."""
-    plain_names = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
+def find_count_column(names: Sequence[str]) -> int | None:
+    """Return the index of the column of counts of a file of one sample; None for other files."""
+    plain_names = [_plain_name(name) for name in names]
     for count_column, other_columns in COUNT_COLUMNS:
-        if (
-            len(plain_names) > 1
-            and count_column in plain_names
-            and set(plain_names) - {count_column} <= other_columns
-        ):
-            refuse_transcripts(matrix, count_column, file_name)
-            column = plain_names.index(count_column)
-            single = matrix.subset(range(len(matrix.rows)), [column])
-            choice = f"the column '{matrix.columns[column]}' is taken"
-            single = single.with_doubt(f"{choice}, of {len(plain_names)} of one sample")
-            return replace(single, columns=(name_of_sample(file_name),))
-    return matrix
+        if count_column in plain_names and set(plain_names) - {count_column} <= other_columns:
+            return plain_names.index(count_column) if len(plain_names) > 1 else None
+    return None
 
 
-def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
+def counts_of_sample(matrix: Matrix, column: int, file_name: str) -> Matrix:
+    """Return the column of counts, named after the sample of the file."""
+    _refuse_transcripts(matrix, _plain_name(matrix.columns[column]), file_name)
+    choice = f"the column '{matrix.columns[column]}' is taken, of {len(matrix.columns)}"
+    counts = matrix.subset(range(len(matrix.rows)), [column]).with_doubt(f"{choice} of one sample")
+    return replace(counts, columns=(name_of_sample(file_name),))
+
+
+def _plain_name(column_name: str) -> str:
+    """Return the letters and digits of a column name in lower case, as in `COUNT_COLUMNS`."""
+    return re.sub(r"[\W_]+", "", column_name).lower()
+
+
+def _refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     """Refuse a file whose rows are transcripts, by their ids of Ensembl or RefSeq.
 
     Raises InvalidInput: with the program that wrote it, and how its counts become those of genes.

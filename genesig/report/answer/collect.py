@@ -371,7 +371,7 @@ def _misclassified(samples: Sequence[HeldOutSample]) -> Misclassified | None:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of collect.j2, by name
     MIN_CORE_SHARE=0.2,  # share of the signature that is core below which its lists hardly agree
     MIN_UNITS_OF_ACCURACY=20,  # independent samples of a class below which one error is 5 points
     MIN_UNITS_OF_AUC=5,  # independent samples of a class below which the interval of AUC is short

@@ -53,7 +53,7 @@ from genesig.selection.assess.covariates import COVARIATES
 
 MAX_COHORT_TILES = 2  # external cohorts up to which each has a tile
 MAX_GENES = 14  # genes in the figure of the first screen
-WORDS = Wording(__file__)
+WORDS = Wording(__file__)  # sentences: the macros of section.j2, by name
 
 
 def first_screen_tiles(data: Study, horizon_tiles: Sequence[Tile] = ()) -> list[Tile]:

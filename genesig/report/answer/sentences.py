@@ -115,7 +115,7 @@ def other_method(data: Study) -> list[Paragraph]:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of sentences.j2, by name
     MIN_PERMUTATIONS=MIN_PERMUTATIONS,
     POWER=POWER,
     SETTLING_PERMUTATIONS=99,  # permutations with which p can be as small as 0.01

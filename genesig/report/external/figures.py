@@ -395,4 +395,4 @@ def shift_sentence(cohort: CohortRecord) -> str:
     return WORDS.text("median_shift", cohort)
 
 
-WORDS = Wording(__file__)
+WORDS = Wording(__file__)  # sentences: the macros of figures.j2, by name

@@ -296,7 +296,7 @@ def external_sentences(data: External) -> list[str]:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of section.j2, by name
     MAX_COHORTS_OF_FIRST_SCREEN=MAX_COHORTS_OF_FIRST_SCREEN,
     MAX_COHORTS_OF_SUMMARY=MAX_COHORTS_OF_SUMMARY,
     first_names=_first_names,

@@ -262,7 +262,7 @@ def _add_text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> N
     ET.SubElement(root, f"{SVG}text", attributes).text = text
 
 
-WORDS = Wording(__file__)
+WORDS = Wording(__file__)  # sentences: the macros of cards.j2, by name
 
 
 def cards_section(data: Genes, limits: Limits) -> Section | None:

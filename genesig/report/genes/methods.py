@@ -28,7 +28,7 @@ TEST_NAMES = {
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of methods.j2, by name
     HALF_SAMPLE_MU=HALF_SAMPLE_MU,
     LIST_LENGTHS=LIST_LENGTHS,
     LIST_SHARES=LIST_SHARES,

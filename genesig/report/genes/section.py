@@ -48,7 +48,7 @@ FILE_ONLY_COLUMNS = (
     "univariate_p",
     "univariate_q",
 )
-WORDS = Wording(__file__)
+WORDS = Wording(__file__)  # sentences: the macros of section.j2, by name
 N_VISIBLE_GENES = 8  # rows above the fold of the table
 
 

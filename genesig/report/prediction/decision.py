@@ -173,6 +173,7 @@ def net_benefit_data(probabilities: HeldOutProbabilities) -> dict[str, list[floa
 
 MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
 MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
+# sentences: the macros of decision.j2, by name
 WORDS = Wording(__file__, MIN_CLASS_SAMPLES=MIN_CLASS_SAMPLES, MIN_CURVE_SAMPLES=MIN_CURVE_SAMPLES)
 
 

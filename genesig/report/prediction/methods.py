@@ -44,7 +44,7 @@ LOSS_OF_KIND = ByKind(
     }
 )
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of methods.j2, by name
     CRITERION_WORDS=CRITERION_WORDS,
     LEVEL=LEVEL,
     VARIANCE_FACTOR=VARIANCE_FACTOR,

@@ -379,7 +379,7 @@ def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Pictur
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of section.j2, by name
     FDR_SELECTED=FDR_SELECTED,
     MIN_BAND_PERMUTATIONS=MIN_BAND_PERMUTATIONS,
     compared_rows=_compared_rows,

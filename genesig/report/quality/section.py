@@ -388,7 +388,7 @@ def _removing_steps(record: QualityRecord) -> list[StepGenes]:
 
 
 WORDS = Wording(
-    __file__,
+    __file__,  # sentences: the macros of section.j2, by name
     LOGGED_MAX=LOGGED_MAX,
     LOGGED_P99=LOGGED_P99,
     MAX_SAMPLE_P=MAX_SAMPLE_P,

@@ -16,9 +16,10 @@ from genesig.data.files.headers import select_numbers
 from genesig.data.files.layouts import name_rows_by_words, without_annotation
 from genesig.data.files.table_shape import (
     add_header,
+    counts_of_sample,
+    find_count_column,
     lacks_header,
     refuse_long_table,
-    select_count_column,
     split_opening,
 )
 from genesig.data.files.thousands import check_points, without_commas
@@ -39,7 +40,9 @@ def table_format(suffix: str) -> Format:
             )
         else:
             parsed = name_rows_by_words(select_numbers(parse_matrix(content, ending, file_name)))
-        parsed = select_count_column(without_annotation(parsed, file_name), file_name)
+        parsed = without_annotation(parsed, file_name)
+        if (column := find_count_column(parsed.columns)) is not None:
+            parsed = counts_of_sample(parsed, column, file_name)
         parsed = without_commas(parsed)
         check_points(parsed, file_name)
         return parsed
