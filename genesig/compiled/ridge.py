@@ -57,7 +57,7 @@ class GeneLists(NamedTuple):
 class RidgeFits(NamedTuple):
     """Arrays of the refits, which read `offset` and `is_scored` and fill the others."""
 
-    offset: Array  # (k, T) where scores begin
+    offset: Array  # (k, T) score of a sample whose genes have their means
     is_scored: Array  # (k, n) bool, the samples to score
     scores: Array  # (k, m, L, n, T)
     coef: Array  # (nnz, T) per unit of X, for the last lambda; none are written if nnz is 0

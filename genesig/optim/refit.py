@@ -50,12 +50,14 @@ def refit_scores(
 def ridge_scores(
     sets: TrainingSets, Y: Array, path: Path, lam: Array | float, offset: Array, rows: Array | None
 ) -> Array:
-    """Return the scores (k, m, L, n, T) of refits to Y (k, T, n), beginning at offset (k, T).
+    """Return the scores ``offset + z_A'B`` of refits to T responses Y, (k, m, L, n, T).
 
-    Y: T responses, each as `TrainingRows.y`. lam and rows as in `refit_scores`.
+    Y (k, T, n): each response as `TrainingRows.y`. offset (k, T): score of a sample whose genes
+    have their means. lam and rows as in `refit_scores`.
     """
-    (k, n_lists) = path.shape
-    (n, n_outcomes) = (len(sets.X), Y.shape[1])
+    k, n_lists = path.shape
+    n = len(sets.X)
+    n_outcomes = Y.shape[1]
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     shape = (k, n_lists, lam.shape[1], n, n_outcomes)
@@ -90,8 +92,11 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
 
 
 def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tuple[Array, Array]:
-    """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, n)."""
-    (k, n_lists) = path.shape
+    """Return coefficients (nnz, T) in units of X, and constants (k, m, T), for Y (k, T, n).
+
+    ``constant + x @ coef`` is 0 for a sample whose genes have their means.
+    """
+    k, n_lists = path.shape
     n_outcomes = Y.shape[1]
     lam = np.array(np.broadcast_to(np.asarray(lam, dtype=float), (k,)))[:, None]
     coef = np.zeros((len(path.indices), n_outcomes))
@@ -114,8 +119,9 @@ def covariate_coef(
     """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
 
     Least squares of what the features, with the `values` of `refit_coef`, leave of the response;
-    mean (k, q) is that of the adjustment. Without covariates, q is 0. With values (nnz, T) of
-    several responses, `y_on_basis` is (k, q, T) and gamma (k, m, q, T).
+    mean (k, q) is that of the adjustment. Without covariates, q is 0. y_on_basis (k, q): the
+    response's coefficients on `Adjustment.basis`. With values (nnz, T) of several responses it is
+    (k, q, T), and gamma (k, m, q, T).
     """
     adjustment = sets.adjustment
     y_on_basis = sets.y_on_basis if y_on_basis is None else y_on_basis
@@ -162,7 +168,8 @@ def _solve_unsolved(
 ) -> Iterator[tuple[int, int, StandardisedFeatures, Array]]:
     """Yield numbers of training set and list, its standardised genes and coefficients (m, L T).
 
-    unsolved (k, n_lists) bool: the lists. Y (k, T, n): as in `ridge_scores`.
+    A lambda has the coefficients of its T responses side by side. unsolved (k, n_lists) bool: the
+    lists. Y (k, T, n): as in `ridge_scores`.
     """
     for i, list_number in np.argwhere(unsolved).tolist():
         rows = rows_of_sets(sets.training_rows, i)
@@ -175,9 +182,10 @@ def _solve_unsolved(
 
 
 def minimum_norm_coef(Z: Array, y: Array, rho: Array) -> Array:
-    """Return ``(Z Z' + rho I)^+ Z y`` (m, L T) of Z (m, n), y (n, T) and rho (L,), which may be 0.
+    """Return ``(Z Z' + rho I)^+ Z y`` of Z (m, n), y (n, T) and rho (L,), which may be 0.
 
-    `MIN_SINGULAR_VALUE` decides which singular values count as 0.
+    (m, L T): a rho has the T columns of y side by side. `MIN_SINGULAR_VALUE` decides which singular
+    values count as 0.
     """
     U, singular_values, V = np.linalg.svd(Z, full_matrices=False)
     selected = singular_values > MIN_SINGULAR_VALUE * singular_values.max(initial=0.0)

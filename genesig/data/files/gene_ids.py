@@ -13,17 +13,17 @@ from genesig.errors import Problem
 from genesig.words import further_text, is_missing
 
 MAX_REPEATED_SHARE = 0.5
-"""Share of the rows from which on a first column that repeats itself is no column of gene ids."""
-# Ensembl genes, transcripts and proteins, RefSeq: ENSG00000141510.18, NM_000546.6. A clone's genes
-# (AC004556.1) have no versions.
+"""Share of the genes whose id repeats another's, above which the ids cannot be gene ids."""
+# Ids whose .number is a version: Ensembl genes, transcripts and proteins (ENSG00000141510.18),
+# RefSeq (NM_000546.6). Ids of genes on a clone (AC004556.1) also end so, but .1 is no version.
 VERSIONED_ID = re.compile(
     r"(ENS[A-Z]{0,6}[EGPT]\d{11}|[NXWY][MRP]_\d{6,9})(?P<version>\.\d+)?(?P<region>_PAR_Y)?"
     r"(?P<symbol>[_|][A-Za-z]\S*)?",  # as ENSG00000141510.18_TP53
     re.ASCII,
 )
 
-# Ids of genes and probes that no sample has: of Ensembl and RefSeq, Affymetrix, Illumina, Agilent,
-# methylated sites, micro-RNA.
+# Ids of genes and probes, which are never names of samples: of Ensembl and RefSeq, Affymetrix,
+# Illumina, Agilent, methylated sites, micro-RNA.
 GENE_ID = re.compile(
     rf"{VERSIONED_ID.pattern}|\w+_at|ILMN_\d+|A_\d\d_P\d+|cg\d{{8}}|[a-z]{{3}}-(miR|let)-\S+",
     re.ASCII,
@@ -48,6 +48,7 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
     if not repeated_columns:
         return matrix, []
     gene, columns = next(iter(repeated_columns.items()))
+    # Transposed, a gene is a line of the file; else a column, of which the names have number 1.
     examples = [str(matrix.lines[k] if matrix.transposed else k + 2) for k in columns[:3]]
     unit = f"{matrix.line_word}s" if matrix.transposed else "columns"
     message = f"gene id '{gene}' occurs {len(columns)} times ({unit} {', '.join(examples)})"
@@ -73,8 +74,9 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
         single_matrix.cells[:, position] = medians
         for row, k in np.argwhere(~is_number).tolist():
             text = matrix.text(row, gene_columns[k])
-            if not is_missing(text):  # a fault, which the check of the cells names
+            if not is_missing(text):  # a fault: it is kept, so that the check of the cells names it
                 single_matrix.cells[row, position] = np.nan
+                # Places of texts are those in the file, cells are samples × genes.
                 texts[(position, row) if single_matrix.transposed else (row, position)] = text
     return replace(single_matrix, texts=texts), [
         Problem(file_name, message, "warning", code="ids_repeated")

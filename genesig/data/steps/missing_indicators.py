@@ -33,41 +33,43 @@ class MissingIndicators(RowWiseStep):
     that no model of that split selects it.
     """
 
-    # (m,) int or None: columns of the genes that have an indicator; None if there are no indicators
-    of: Array | None = None
-    added: Array | None = None  # (m,) int or None: column of the indicator of each of these genes
+    # (m,) int: columns of the genes that have an indicator; None if there are no indicators
+    gene_columns: Array | None = None
+    indicator_columns: Array | None = None  # (m,) int: column of each of these genes' indicator
 
     def transform(self, X: Array) -> Array:
         """Fill in the indicator columns; all other columns stay."""
         filled = np.array(X, dtype=float)
-        if self.of is not None and self.added is not None:
-            for column, gene_columns in genes_by_indicator(self.of, self.added):
-                filled[:, column] = np.isnan(filled[:, gene_columns]).all(axis=1)
+        if self.gene_columns is not None and self.indicator_columns is not None:
+            for indicator, genes in genes_by_indicator(self.gene_columns, self.indicator_columns):
+                filled[:, indicator] = np.isnan(filled[:, genes]).all(axis=1)
         return filled
 
     def among(self, columns: Array) -> MissingIndicators:
         """Return the step for a matrix of only the given columns, in this order."""
-        if self.of is None or self.added is None:
+        if self.gene_columns is None or self.indicator_columns is None:
             return self
         new_number = {column: position for position, column in enumerate(columns.tolist())}
-        pairs = zip(self.of.tolist(), self.added.tolist(), strict=True)
+        pairs = zip(self.gene_columns.tolist(), self.indicator_columns.tolist(), strict=True)
         remaining = [
             (new_number[gene], new_number[indicator])
             for gene, indicator in pairs
             if gene in new_number and indicator in new_number
         ]
         genes, indicators = np.array(remaining, dtype=np.int64).reshape(-1, 2).T
-        return MissingIndicators(of=genes, added=indicators)
+        return MissingIndicators(genes, indicators)
 
 
-def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
+def genes_by_indicator(
+    gene_columns: Array, indicator_columns: Array
+) -> Iterator[tuple[int, Array]]:
     """Yield the column of each indicator and the columns (m,) of its genes.
 
-    of, added: as the fields of `MissingIndicators`.
+    The arguments are fields of `MissingIndicators`: an indicator of an omic is in them many times.
     """
-    order = np.argsort(added, kind="stable")
-    columns, starts = np.unique(added[order], return_index=True)
-    yield from zip(columns.tolist(), np.split(of[order], starts)[1:], strict=True)
+    order = np.argsort(indicator_columns, kind="stable")
+    columns, starts = np.unique(indicator_columns[order], return_index=True)
+    yield from zip(columns.tolist(), np.split(gene_columns[order], starts)[1:], strict=True)
 
 
 def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Dataset:
@@ -174,5 +176,9 @@ def with_indicators(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> li
         for column in columns
     ]
     gene_columns, indicator_columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    settings = {"step": MISSING_INDICATORS, "of": gene_columns, "added": indicator_columns}
-    return [dict(settings) if step["step"] == MISSING_INDICATORS else dict(step) for step in steps]
+    indicator_step = {
+        "step": MISSING_INDICATORS,
+        "gene_columns": gene_columns,
+        "indicator_columns": indicator_columns,
+    }
+    return [dict(indicator_step if step["step"] == MISSING_INDICATORS else step) for step in steps]

@@ -85,11 +85,11 @@ STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER_NODE}),
     "missing_indicators": (
-        "each column of `added` is 1 where that of `of` beside it is missing, and all where it"
-        " stands beside several, else 0",
+        "each column of `indicator_columns` is 1 where that of `gene_columns` beside it is missing,"
+        " and all where it stands beside several, else 0",
         {
-            "of": {"type": ["array", "null"], "items": COUNT_NODE},
-            "added": {"type": ["array", "null"], "items": COUNT_NODE},
+            "gene_columns": {"type": ["array", "null"], "items": COUNT_NODE},
+            "indicator_columns": {"type": ["array", "null"], "items": COUNT_NODE},
         },
     ),
     "rma_background": ("background of RMA, of each array by itself", {}),

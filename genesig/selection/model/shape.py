@@ -480,10 +480,11 @@ def indicators(model: ModelJson) -> tuple[Array, Array]:
     """Return columns of genes with a missing indicator, and the column of each one's indicator."""
     steps = (step for step in model["normalisation"]["steps"] if step["step"] == MISSING_INDICATORS)
     state: Mapping[str, Any] = next(steps, {})
-    genes_of, indicator_columns = (
-        np.array(state.get(key) or [], dtype=np.int64) for key in ("of", "added")
+    gene_columns, indicator_columns = (
+        np.array(state.get(key) or [], dtype=np.int64)
+        for key in ("gene_columns", "indicator_columns")
     )
-    return genes_of, indicator_columns
+    return gene_columns, indicator_columns
 
 
 def zeros_are_missing(model: ModelJson) -> bool:

@@ -127,7 +127,8 @@ def test_the_quality_of_samples_is_that_of_their_genes(fitted):
 def test_indicators_of_a_gene_subset_are_renumbered():
     step = MissingIndicators(np.array([0, 2]), np.array([4, 5]))
     subset = step.among(np.array([1, 2, 5]))
-    assert (subset.of.tolist(), subset.added.tolist()) == ([1], [2])
+    assert subset.gene_columns.tolist() == [1]
+    assert subset.indicator_columns.tolist() == [2]
     no_indicators = MissingIndicators()
     assert no_indicators.among(np.array([1])) is no_indicators
 
