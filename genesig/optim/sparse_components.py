@@ -167,7 +167,7 @@ def search_tau(
     unexplained = np.empty((len(folds), len(tau)))
     for fold_number, fold in enumerate(folds):
         train_rows = np.delete(X, fold, axis=0)
-        train_weights = _without_rows(weights, fold)
+        train_weights = None if weights is None else np.delete(weights, fold)
         centre, scale = mean_and_scale(train_rows, unit_variance, train_weights)
         Z = (train_rows - centre) / scale
         test_rows = (X[fold] - centre) / scale
@@ -215,8 +215,3 @@ def mean_and_scale(
 def times_root_weights(Z: Array, weights: Array | None) -> Array:
     """Return rows times √v, v the weights scaled to mean 1, so that ||Z||² sums over n rows."""
     return Z if weights is None else np.sqrt(weights / weights.mean())[:, None] * Z
-
-
-def _without_rows(weights: Array | None, rows: Array) -> Array | None:
-    """Return the weights without those of some rows; None if samples have no weights."""
-    return None if weights is None else np.delete(weights, rows)

@@ -75,9 +75,25 @@ def collect_enrichment(results: TopicResults) -> EnrichmentRecord:
         "n_sets": len(ranking),
         "permutations": results.config["controls"]["permutations"],
         "size": float(chosen["size"].iloc[0]) if len(chosen) else 0.0,
-        "chosen": _enriched_sets(chosen),
+        "chosen": [
+            {
+                "set": str(row["set"]),
+                "shared": float(row["shared"]),
+                "expected": float(row["expected"]),
+                "p": float(row["family_p"]),
+            }
+            for row in chosen.head(MAX_ENRICHED_SETS).to_dict("records")
+        ],
         "n_enriched": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),
-        "ranked": _ranked_sets(ranking),
+        "ranked": [
+            {
+                "set": str(row["set"]),
+                "higher": bool(row["score"] > 0),
+                "normalised": float(row["normalised"]),
+                "p": float(row["family_p"]),
+            }
+            for row in ranking.head(MAX_RANKED_SETS).to_dict("records")
+        ],
         "n_passing": int((ranking["family_p"] <= FAMILY_LEVEL).sum()),
     }
 
@@ -88,32 +104,6 @@ def shorten_gene_lists(table: pd.DataFrame) -> pd.DataFrame:
         cut = table[name].map(lambda genes: shorten(genes, MAX_GENES_LETTERS), na_action="ignore")
         table = table.assign(**{name: cut})
     return table
-
-
-def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
-    """Return the first sets of the chosen lists."""
-    return [
-        {
-            "set": str(row["set"]),
-            "shared": float(row["shared"]),
-            "expected": float(row["expected"]),
-            "p": float(row["family_p"]),
-        }
-        for row in rows.head(MAX_ENRICHED_SETS).to_dict("records")
-    ]
-
-
-def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
-    """Return the first sets of the ranking."""
-    return [
-        {
-            "set": str(row["set"]),
-            "higher": bool(row["score"] > 0),
-            "normalised": float(row["normalised"]),
-            "p": float(row["family_p"]),
-        }
-        for row in ranking.head(MAX_RANKED_SETS).to_dict("records")
-    ]
 
 
 def draw_ranking(rows: Sequence[RankedSet]) -> Figure:

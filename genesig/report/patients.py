@@ -355,7 +355,18 @@ def subgroups_section(data: Patients, limits: Limits) -> Section | None:
         "subgroups",
         "Error in subgroups",
         WORDS.paragraphs("subgroups", rows, metric),
-        [_subgroup_figure(rows, metric), table],
+        [
+            Picture(
+                "subgroups",
+                partial(draw_subgroups, rows, metric),
+                data=columns_of(rows, "name", "samples", "value", "low", "high"),
+                title=f"{metric.title} in subgroups",
+                description=f"{metric.title}: "
+                + "; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
+                caption=WORDS.text("subgroups_caption", metric),
+            ),
+            table,
+        ],
         part="prediction",
         folded=True,
     )
@@ -368,19 +379,6 @@ def _with_metric(row: TableRow, metric: Measure) -> TableRow:
     if row["column"]:
         name = f"{shorten(row['column'], 24)}: {shorten(row['level'] or '', 24)}"
     return {**row, "name": name, "value": metric.value(row["error"]), "low": low, "high": high}
-
-
-def _subgroup_figure(rows: list[TableRow], metric: Measure) -> Picture:
-    """Return the forest plot of the subgroups."""
-    return Picture(
-        "subgroups",
-        partial(draw_subgroups, rows, metric),
-        data=columns_of(rows, "name", "samples", "value", "low", "high"),
-        title=f"{metric.title} in subgroups",
-        description=f"{metric.title}: "
-        + "; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
-        caption=WORDS.text("subgroups_caption", metric),
-    )
 
 
 def patient_sentences(data: Patients) -> list[str]:

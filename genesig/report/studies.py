@@ -262,23 +262,21 @@ def studies_section(data: Studies, limits: Limits) -> Section | None:
     record = data["studies"]
     if record is None:
         return None
-    items: list[Item] = [_forest_figure(record), _studies_table(record, limits)]
+    items: list[Item] = [
+        Picture(
+            "studies_forest",
+            partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
+            data=columns_of(record["studies"], "name", "samples", "value", "low", "high"),
+            title="The signature in each study",
+            description=WORDS.text("forest_description", record),
+            caption=WORDS.text("forest_caption", record),
+        ),
+        _studies_table(record, limits),
+    ]
     if record["genes"]:
         items += [_gene_figure(data, record, limits), _meta_table(record, limits)]
     words = WORDS.paragraphs("section", record, CHANCE_BY_MEASURE[record["measure"]])
     return Section("studies", "Studies", words, items, part="studies")
-
-
-def _forest_figure(record: StudiesRecord) -> Picture:
-    """Return the forest plot of the studies."""
-    return Picture(
-        "studies_forest",
-        partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
-        data=columns_of(record["studies"], "name", "samples", "value", "low", "high"),
-        title="The signature in each study",
-        description=WORDS.text("forest_description", record),
-        caption=WORDS.text("forest_caption", record),
-    )
 
 
 def _studies_table(record: StudiesRecord, limits: Limits) -> Table:

@@ -290,7 +290,14 @@ def classification_figures(
         yield _roc_figure(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
     if cohort["confusion"] is not None:
         yield _confusion_figure(cohort["confusion"], cohort["name"], classes, stem)
-    yield _scores_figure(held_out, cohort, classes, stem)
+    yield Picture(
+        f"{stem}_scores",
+        partial(draw_scores, held_out["samples"], cohort, classes),
+        data=columns_of(cohort["points"], "sample", "label", "score"),
+        title=f"{clean(cohort['name'])}: scores by class",
+        description=WORDS.text("scores_description", cohort),
+        caption=WORDS.text("scores"),
+    )
     if cohort["scores"]["calibration_slope"]["value"] is not None:
         yield _reliability_figure(cohort, classes, stem)
 
@@ -325,20 +332,6 @@ def _confusion_figure(
         title=f"{clean(name)}: confusion matrix",
         description=f"Number of samples: {charts.confusion_words(counts, classes)}.",
         caption=WORDS.text("confusion", len(classes)),
-    )
-
-
-def _scores_figure(
-    held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
-) -> Picture:
-    """Return the scores by class of a cohort."""
-    return Picture(
-        f"{stem}_scores",
-        partial(draw_scores, held_out["samples"], cohort, classes),
-        data=columns_of(cohort["points"], "sample", "label", "score"),
-        title=f"{clean(cohort['name'])}: scores by class",
-        description=WORDS.text("scores_description", cohort),
-        caption=WORDS.text("scores"),
     )
 
 

@@ -67,7 +67,10 @@ def signature_section(data: Genes, limits: Limits) -> Section:
                 min(limits.table_rows, N_VISIBLE_GENES),
                 search=True,
                 is_open=True,
-                without=(*FILE_ONLY_COLUMNS, *_class_weight_columns(data)),
+                without=(
+                    *FILE_ONLY_COLUMNS,
+                    *[f"weight {name}" for name in data["study"]["classes"] or []],
+                ),
             )
         )
     if data["tables"]["selection"]["rows"]:
@@ -78,11 +81,6 @@ def signature_section(data: Genes, limits: Limits) -> Section:
         items.append(without_meanings(table, explained_labels))
     paragraphs = _signature_paragraphs(data)
     return Section("signature", "Signature genes", paragraphs, items, part="genes")
-
-
-def _class_weight_columns(data: Genes) -> list[str]:
-    """Return the weight columns of several classes; the page shows one weight of each gene."""
-    return [f"weight {name}" for name in data["study"]["classes"] or []]
 
 
 def _signature_paragraphs(data: Genes) -> list[str]:

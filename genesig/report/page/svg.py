@@ -221,11 +221,6 @@ def _attach_names(ax: Axes, names: Names) -> None:
         vars(ax).setdefault(NAMES_ATTRIBUTE, []).append(names)
 
 
-def marks_of(figure: Figure) -> list[Marks]:
-    """Return the positions of all named samples and genes of a drawn figure."""
-    return [names.marks(ax) for ax in figure.axes for names in vars(ax).get(NAMES_ATTRIBUTE, ())]
-
-
 def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
     """Return the name of each gene that appears beside the pointer: symbol and id."""
     return [gene_label(*pair, MAX_NAME_LETTERS) for pair in zip(genes, symbols, strict=True)]
@@ -277,7 +272,9 @@ def draw_picture(image: Picture) -> Picture:
         draw=None,
         svg=svg,
         width=float(figure.get_figwidth()),
-        marks=marks_of(figure),
+        marks=[
+            names.marks(ax) for ax in figure.axes for names in vars(ax).get(NAMES_ATTRIBUTE, ())
+        ],
         column=column,
     )
 

@@ -162,15 +162,6 @@ def draw_decisions(probabilities: HeldOutProbabilities, name: str) -> Figure:
     return figure
 
 
-def net_benefit_data(probabilities: HeldOutProbabilities) -> dict[str, list[float]]:
-    """Return the net benefit of the model and of treating all, at each threshold."""
-    return {
-        "threshold": rounded(THRESHOLD_GRID, 3),
-        "model": rounded(probabilities.net_benefit(THRESHOLD_GRID), 5),
-        "all": rounded(probabilities.net_benefit_of_all(THRESHOLD_GRID), 5),
-    }
-
-
 MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
 MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
 # sentences: the macros of decision.j2, by name
@@ -225,7 +216,11 @@ def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Pict
     return Picture(
         "decision_curve",
         partial(draw_decisions, probabilities, name),
-        data=net_benefit_data(probabilities),
+        data={
+            "threshold": rounded(THRESHOLD_GRID, 3),
+            "model": rounded(probabilities.net_benefit(THRESHOLD_GRID), 5),
+            "all": rounded(probabilities.net_benefit_of_all(THRESHOLD_GRID), 5),
+        },
         title="Decision curve",
         description=WORDS.text(
             "decision_curve_description", benefit_at_prevalence, probabilities.share

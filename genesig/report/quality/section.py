@@ -307,24 +307,19 @@ def associations_picture(data: QualityStudy) -> Picture:
     return Picture(
         "associations",
         partial(figures.draw_associations, data),
-        data=_association_columns(record),
+        data=transposed(
+            ("column", "component", "explained", "q"),
+            [
+                (association["column"], component, share, q)
+                for association in record["associations"]
+                for component, (share, q) in enumerate(
+                    zip(association["share"], association["q"], strict=True), start=1
+                )
+            ],
+        ),
         title="Association of principal components with sample variables",
         description=WORDS.text("associations_description", record),
         caption=WORDS.text("associations", data, record),
-    )
-
-
-def _association_columns(record: QualityRecord) -> FigureColumns:
-    """Return share and q of each sample column and component as columns."""
-    return transposed(
-        ("column", "component", "explained", "q"),
-        [
-            (association["column"], component, share, q)
-            for association in record["associations"]
-            for component, (share, q) in enumerate(
-                zip(association["share"], association["q"], strict=True), start=1
-            )
-        ],
     )
 
 

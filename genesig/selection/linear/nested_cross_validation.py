@@ -185,7 +185,15 @@ def _fit_training_sets(
     candidates = candidate_factors(dataset, settings)
     # Memory holds the choices of all candidates at once, with the scores of their folds.
     batch_size = max(1, max_sets // len(candidates))
-    fits_of_matrices = [_no_fits(settings, output_shape)]
+    fits_of_matrices = [
+        Fits.none(
+            settings.tau_fractions(),
+            settings.lam_grid(),
+            np.array(settings.mu, dtype=float),
+            pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
+            output_shape,
+        )
+    ]
     n_done = 0
     for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, batch_size):
         genes = reference.genes
@@ -215,17 +223,6 @@ def _fit_training_sets(
         n_done += len(subset)
         log.info("%d of %d fits, %.0f s", n_done, len(training_sets), time.monotonic() - start_time)
     return Fits.concatenate(fits_of_matrices)
-
-
-def _no_fits(settings: LinearSettings, output_shape: tuple[int, ...]) -> Fits:
-    """Return the record without fits, which a batch without splits gives."""
-    return Fits.none(
-        settings.tau_fractions(),
-        settings.lam_grid(),
-        np.array(settings.mu, dtype=float),
-        pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
-        output_shape,
-    )
 
 
 def _fit_short_enough(
