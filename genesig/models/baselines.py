@@ -17,6 +17,7 @@ With covariates, the first q columns of the rows are these, without a penalty.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -64,6 +65,52 @@ def one_against_rest(two_class_method: Baseline) -> Baseline:
         return np.column_stack(scores)
 
     return several_classes
+
+
+def by_regression(regression: Callable[..., tuple[Array, Array]]) -> dict[str, Baseline]:
+    """Return a regression as a method for classes and for numbers; two classes are ±1.
+
+    regression(X, y, X_test, folds) returns scores of the test rows and of held-out training rows.
+    """
+
+    def classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        scores, held_out_scores = regression(X, y, X_test, folds)
+        return scores - midpoint(y, held_out_scores)
+
+    def numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        return regression(X, y, X_test, folds)[0]
+
+    return {
+        "classification": classes,
+        SEVERAL_CLASSES: one_against_rest(classes),
+        "regression": numbers,
+    }
+
+
+def penalised_regressions(l1_shares: Sequence[float]) -> dict[str, Baseline]:
+    """Return logistic, linear and Cox regression with l1 and squared penalties, as glmnet's.
+
+    The inner folds choose tau and one of the l1 shares.
+    """
+
+    def classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        scores, held_out_scores = logistic_net(X, y, X_test, folds, l1_shares)
+        scores = scores - midpoint(y, held_out_scores)
+        # All scores are 0 if no feature is selected and the odds are even: the first row decides.
+        return scores if scores.any() else 1e-9 * majority(X, y, X_test, folds, random_state)
+
+    def numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        return squares_net(X, y, X_test, folds, l1_shares)
+
+    def times(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
+        return cox_net(X, y, X_test, folds, l1_shares)
+
+    return {
+        "classification": classes,
+        SEVERAL_CLASSES: one_against_rest(classes),
+        "regression": numbers,
+        "survival": times,
+    }
 
 
 def majority_several(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
@@ -135,17 +182,6 @@ def mean(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> 
     return np.asarray(DummyRegressor().fit(X, y).predict(X_test))
 
 
-def ridge_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return scores of ridge on ±1, as scikit-learn's RidgeClassifier, α by the squared error."""
-    scores, held_out_scores = _ridge(X, y, X_test, folds)
-    return scores - midpoint(y, held_out_scores)
-
-
-def ridge_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions of ridge, α by the squared inner error."""
-    return _ridge(X, y, X_test, folds)[0]
-
-
 def no_order(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return 0 for all samples: Kaplan-Meier of the training rows is the same for each."""
     return np.zeros(len(X_test))
@@ -157,73 +193,13 @@ def ridge_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state
     lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
     """
     X, X_test, scale = row_space(X, X_test)
-    lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
-    training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
-    fits = np.stack([_cox_scores(X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
-    return np.asarray(_cox_scores(X, y, lam[[int(np.argmin(error))]], X_test)[0])
-
-
-def lasso_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return scores of l1 logistic regression, as glmnet's, tau by the inner log loss."""
-    return _logistic_net(X, y, X_test, folds, LASSO_L1_SHARES)
-
-
-def lasso_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions of the lasso, tau by the squared inner error."""
-    return squares_net(X, y, X_test, folds, LASSO_L1_SHARES)
-
-
-def lasso_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return scores of Cox's regression with an l1 penalty, tau by the left-out likelihood."""
-    return cox_net(X, y, X_test, folds, LASSO_L1_SHARES)
-
-
-def elastic_net_classes(
-    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
-) -> Array:
-    """Return scores of the logistic elastic net, tau and l1 share by the inner log loss."""
-    return _logistic_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
-
-
-def elastic_net_numbers(
-    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
-) -> Array:
-    """Return predictions of the elastic net, tau and l1 share by the squared inner error."""
-    return squares_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
-
-
-def elastic_net_survival(
-    X: Array, y: Array, X_test: Array, folds: Folds, random_state: int
-) -> Array:
-    """Return scores of the Cox elastic net, tau and l1 share by the left-out likelihood."""
-    return cox_net(X, y, X_test, folds, ELASTIC_NET_L1_SHARES)
-
-
-def _logistic_net(
-    X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence[float]
-) -> Array:
-    """Return scores of penalised logistic regression, cut at the midpoint.
-
-    If it selects no feature and the odds are even, the score is that of `majority`, close to 0.
-    """
-    scores, held_out_scores = logistic_net(X, y, X_test, folds, l1_shares)
-    scores = scores - midpoint(y, held_out_scores)
-    return scores if scores.any() else 1e-9 * majority(X, y, X_test, folds, 0)
-
-
-def _cox_scores(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
-    """Return the scores of X_test at each lam, (L, n_test)."""
-    risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
-    mean = X.mean(axis=0)
-    Z = (X - mean)[risk.order]
-    return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
+    return _cox_ridge(0, X, y, X_test, folds, scale / len(y) * np.geomspace(10, 1e-4, 6))
 
 
 def _ridge(X: Array, y: Array, X_test: Array, folds: Folds) -> tuple[Array, Array]:
     """Return test scores and held-out scores of least squares on all features with α ||b||².
 
-    α runs from 1e-4 to 10 times the largest eigenvalue of X'X.
+    α, chosen by the squared inner error, runs from 1e-4 to 10 times the largest eigenvalue of X'X.
     """
     from sklearn.linear_model import Ridge
 
@@ -312,34 +288,13 @@ def forest_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state
     return np.asarray(forest.fit(X, y).predict(X_test))
 
 
-def pcr_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions from the first principal components, number by the inner error."""
-    scores, held_out_scores = _component_regression(X, y, X_test, folds, (None,))
-    return scores - midpoint(y, held_out_scores)
-
-
-def pcr_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions from the first principal components, number by the inner error."""
-    return _component_regression(X, y, X_test, folds, (None,))[0]
-
-
-def kernel_pcr_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions from kernel principal components, number and width by the inner error."""
-    scores, held_out_scores = _component_regression(X, y, X_test, folds, KERNEL_WIDTHS)
-    return scores - midpoint(y, held_out_scores)
-
-
-def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-    """Return predictions from kernel principal components, number and width by the inner error."""
-    return _component_regression(X, y, X_test, folds, KERNEL_WIDTHS)[0]
-
-
 def _component_regression(
     X: Array, y: Array, X_test: Array, folds: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
     """Return test scores and held-out scores of least squares on kernel principal components.
 
-    widths: of Gaussian kernels, see `KERNEL_WIDTHS`; the width None is the linear kernel.
+    Number of components and width are chosen by the inner error. widths: of Gaussian kernels, see
+    `KERNEL_WIDTHS`; the width None is the linear kernel.
     """
     points = Points.from_rows(np.vstack([X, X_test]), X.mean(axis=0))
     n = len(y)
@@ -431,34 +386,11 @@ _BASELINES: dict[str, dict[str, Baseline]] = {
         "regression": mean,
         "survival": no_order,
     },
-    "ridge": {
-        "classification": ridge_classes,
-        SEVERAL_CLASSES: one_against_rest(ridge_classes),
-        "regression": ridge_numbers,
-        "survival": ridge_survival,
-    },
-    "lasso": {
-        "classification": lasso_classes,
-        SEVERAL_CLASSES: one_against_rest(lasso_classes),
-        "regression": lasso_numbers,
-        "survival": lasso_survival,
-    },
-    "elastic_net": {
-        "classification": elastic_net_classes,
-        SEVERAL_CLASSES: one_against_rest(elastic_net_classes),
-        "regression": elastic_net_numbers,
-        "survival": elastic_net_survival,
-    },
-    "pcr": {
-        "classification": pcr_classes,
-        SEVERAL_CLASSES: one_against_rest(pcr_classes),
-        "regression": pcr_numbers,
-    },
-    "kernel_pcr": {
-        "classification": kernel_pcr_classes,
-        SEVERAL_CLASSES: one_against_rest(kernel_pcr_classes),
-        "regression": kernel_pcr_numbers,
-    },
+    "ridge": by_regression(_ridge) | {"survival": ridge_survival},
+    "lasso": penalised_regressions(LASSO_L1_SHARES),
+    "elastic_net": penalised_regressions(ELASTIC_NET_L1_SHARES),
+    "pcr": by_regression(partial(_component_regression, widths=(None,))),
+    "kernel_pcr": by_regression(partial(_component_regression, widths=KERNEL_WIDTHS)),
     "nearest_centroid": {"classification": nearest_centroid, SEVERAL_CLASSES: nearest_centroids},
     "linear_svm": {
         "classification": svm_classes,
@@ -505,24 +437,11 @@ def ridge_with_covariates(q: int) -> Mapping[str, Baseline]:
     the held-out partial likelihood.
     """
 
-    def numbers(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        return _ridge_with_covariates(q, X, y, X_test, folds)[0]
-
-    def classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        scores, held_out_scores = _ridge_with_covariates(q, X, y, X_test, folds)
-        return scores - midpoint(y, held_out_scores)
-
     def times(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
-        return _cox_with_covariates(q, X, y, X_test, folds)
+        X, X_test, scale = _rotate_genes(q, X, X_test)
+        return _cox_ridge(q, X, y, X_test, folds, scale / len(y) * PENALTY_GRID)
 
-    return ByKind(
-        {
-            "classification": classes,
-            SEVERAL_CLASSES: one_against_rest(classes),
-            "regression": numbers,
-            "survival": times,
-        }
-    )
+    return ByKind({**by_regression(partial(_ridge_with_covariates, q)), "survival": times})
 
 
 def _ridge_with_covariates(
@@ -554,10 +473,11 @@ def _ridge_with_covariates(
     return fit(alpha, X, y, X_test), held_out_scores
 
 
-def _cox_with_covariates(q: int, X: Array, y: Array, X_test: Array, folds: Folds) -> Array:
-    """Return test scores of Cox ridge regression adjusted for the first q columns."""
-    X, X_test, scale = _rotate_genes(q, X, X_test)
-    lam = scale / len(y) * PENALTY_GRID
+def _cox_ridge(q: int, X: Array, y: Array, X_test: Array, folds: Folds, lam: Array) -> Array:
+    """Return test scores of Cox ridge regression; the first q columns have no penalty.
+
+    lam (L,): one is chosen by the left-out partial likelihood.
+    """
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
     fits = np.stack([_adjusted_cox_scores(q, X[rows], y[rows], lam, X) for rows in training_sets])
     error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
@@ -565,7 +485,7 @@ def _cox_with_covariates(q: int, X: Array, y: Array, X_test: Array, folds: Folds
 
 
 def _adjusted_cox_scores(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
-    """Return the scores of X_test at each lam, (L, n_test)."""
+    """Return the scores of X_test at each lam, (L, n_test); the first q columns are covariates."""
     risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)[q:]
     covariate_adjustment = adjustment(np.ones((len(X), 1), dtype=bool), X[None, :, :q])

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from genesig.models import baselines, top_genes
-from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
+from genesig.models.baselines import BASELINES, nearest_centroid, svm_classes
 from genesig.models.lasso import ELASTIC_NET_L1_SHARES, LASSO_L1_SHARES, TAU_FRACTIONS
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim.cox.risk_sets import RiskSets
@@ -123,7 +123,8 @@ def test_ridge_is_scikit_learns_at_the_penalty_of_the_smallest_inner_error():
     f = [left_out_scores(model, X, y, inner) for model in models]
     best = int(np.argmin([np.mean((fold_scores - y) ** 2) for fold_scores in f]))
     expected = models[best].fit(X, y).decision_function(X_test) - midpoint(y, f[best])
-    np.testing.assert_allclose(ridge_classes(X, y, X_test, inner, 1), expected, atol=1e-8)
+    scores = BASELINES["ridge"]["classification"](X, y, X_test, inner, 1)
+    np.testing.assert_allclose(scores, expected, atol=1e-8)
 
 
 def most(X, residuals):
