@@ -53,7 +53,7 @@ def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any)
     study_and_splits = study(alone=5)
     final = fit_final_model(*study_and_splits, fold_steps=folds, **FUSED)
     halves = fit_half_samples(*study_and_splits, fold_steps=folds, **FUSED)
-    for fits in (final, halves, outer(study_and_splits, fold_steps=folds)):
+    for fits in (final, halves, outer(study_and_splits, folds=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
 
