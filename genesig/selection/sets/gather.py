@@ -26,21 +26,6 @@ from genesig.selection.genes.frequency import round_sizes, smallest_count
 if TYPE_CHECKING:
     import pandas as pd
 
-SETS_ERROR_COLUMNS = [
-    "error",
-    "low",
-    "high",
-    "auc",
-    "auc_low",
-    "auc_high",
-    "p_value",
-    "permutations",
-    "gene_error",
-    "difference",
-    "difference_low",
-    "difference_high",
-]
-
 
 def gather_sets(
     linear: CrossValidation,
@@ -197,12 +182,12 @@ def error_table(
     errors = (
         np.zeros(0) if permuted_scores is None else study_errors(permuted_scores, headline)[:, 0]
     )
-    _, gene_error, *comparison = compare_errors(set_scores, gene_scores, -1, headline)
-    row = (
-        *vars(assessment).values(),  # in the order of `Assessment`, as the columns
-        p_value(assessment.error, errors),
-        len(errors),
-        gene_error,
-        *comparison,
-    )
-    return pd.DataFrame([row], columns=SETS_ERROR_COLUMNS)
+    comparison = compare_errors(set_scores, gene_scores, -1, headline)  # column -1: chosen lists
+    row = {
+        **vars(assessment),
+        "p_value": p_value(assessment.error, errors),
+        "permutations": len(errors),
+        "gene_error": comparison.reference_error,
+        **comparison.columns("difference"),
+    }
+    return pd.DataFrame([row])
