@@ -160,7 +160,7 @@ HAS_WIDTH = {"linear": False, "gaussian": True}
 
 
 class _KernelPCR(BaseEstimator):  # type: ignore[misc]
-    """Shared by both estimators: the settings, the choice of m and width, and f(x)."""
+    """Shared by both estimators: settings, choice of number of components and width, and f(x)."""
 
     _row_weights = staticmethod(checked_weights)
 
@@ -192,7 +192,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         weights: Array | None,
         split_parameters: dict[str, Any] | None = None,
     ) -> None:
-        """Choose m and the width unless they are set, and fit f to y (n,) with weights (n,)."""
+        """Choose number of components and width unless set; fit f to y (n,) with weights (n,)."""
         widths = self._widths()
         n_components = self.n_components
         if n_components is not None and (n_components < 0 or len(widths) > 1):
@@ -214,7 +214,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         self.dual_coef_ = alpha[:, self.n_components_]
         self.intercept_ = float(intercept[self.n_components_])
         self.X_fit_ = X
-        self._row_counts = weights
+        self._training_weights = weights
 
     def _score(self, X: Any) -> Array:
         """Return f(x) of the rows of X, (n,)."""
@@ -223,7 +223,10 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         n_train = len(self.X_fit_)
         points = Points.from_rows(np.vstack([self.X_fit_, X]), self.mean_)
         kernel_rows = points.kernel(
-            np.arange(n_train, n_train + len(X)), np.arange(n_train), self.width_, self._row_counts
+            np.arange(n_train, n_train + len(X)),
+            np.arange(n_train),
+            self.width_,
+            self._training_weights,
         )
         return np.asarray(self.intercept_ + kernel_rows @ self.dual_coef_)
 

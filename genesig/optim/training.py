@@ -115,7 +115,10 @@ def feature_blocks(d: int, n: int) -> Iterator[slice]:
 
 
 def _block_moments(matrix: FeatureMatrix, rows: TrainingRows) -> tuple[Array, Array, Array]:
-    """Return mean, inverse scale and ``x'y`` of a block of features, each (k, block)."""
+    """Return mean, inverse scale and ``x'y`` of a block of features, each (k, block).
+
+    The mean is 0 if features are not centred.
+    """
     F = matrix.F
     n_rows = rows.n_rows[:, None]
     weight = rows.root_weights * rows.root_weights

@@ -63,24 +63,21 @@ def collect_flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[F
     n_genes = len(dataset.genes)
     n_dropped_samples = sum(note["kind"] == "sample" for note in dropped)
     n_dropped_genes = sum(note["kind"] in ("gene", "non-gene row") for note in dropped)
-    rows: list[tuple[str, bool, int | None, int | None]] = [
-        ("In the files", False, n_samples + n_dropped_samples, n_genes + n_dropped_genes)
-    ]
+
+    def row(step: str, samples: int | None, genes: int | None, *, out: bool = False) -> FlowStep:
+        return {"step": step, "out": out, "samples": samples, "genes": genes}
+
+    rows = [row("In the files", n_samples + n_dropped_samples, n_genes + n_dropped_genes)]
     for (kind, reason), count in exclusions.items():
-        if kind == "sample":
-            rows.append((reason, True, count, None))
-        else:
-            rows.append((reason, True, None, count))
-    rows.append(("Analysed", False, n_samples, n_genes))
+        counts = (count, None) if kind == "sample" else (None, count)
+        rows.append(row(reason, *counts, out=True))
+    rows.append(row("Analysed", n_samples, n_genes))
     for step in quality_summary["steps"]:
         if step["genes"] < n_genes:
             n_genes = step["genes"]
             name = str(step["step"]).replace("_", " ")
-            rows.append((f"Left by the {name}, on all samples", False, None, n_genes))
-    return [
-        {"step": step, "out": out, "samples": samples, "genes": genes}
-        for step, out, samples, genes in rows
-    ]
+            rows.append(row(f"Left by the {name}, on all samples", None, n_genes))
+    return rows
 
 
 def draw_subgroups(rows: Sequence[TableRow], metric: Measure) -> Figure:

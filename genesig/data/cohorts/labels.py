@@ -64,8 +64,8 @@ class CohortLabels:
     dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
 
 
-def has_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
-    """Tell whether the sample table has each column once; append the problems."""
+def check_label_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
+    """Return whether the table has each column once; append a problem for each that it has not."""
     table_columns = list(map(str, request.table.cells.columns))
     index_name = str(request.table.cells.index.name)
     for column in columns:
@@ -89,7 +89,7 @@ def _read_one_column(
     After an error of single labels (it is in `problems`) the response is NaN.
     """
     column = request.design.label if request.settings.label is None else request.settings.label
-    if not isinstance(column, str) or not has_columns(request, [column]):
+    if not isinstance(column, str) or not check_label_columns(request, [column]):
         return None  # `check_settings` yields the error of a label with several columns
     problems = request.problems
     label_location = f"{request.file}, column '{column}'"
@@ -299,7 +299,7 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     )
     columns_of_times = time_columns(label_columns_of_cohort)
     time, event = label_columns(label_columns_of_cohort)
-    if not has_columns(request, [*columns_of_times, event]):
+    if not check_label_columns(request, [*columns_of_times, event]):
         return None
     table = join_times(request.table.cells, columns_of_times)
     event_word = request.settings.event

@@ -55,7 +55,7 @@ def _has_only_decimals(text: bytes, n_numbers: int) -> bool:
     return (
         not other_letters.translate(None, b".-\n")
         and other_letters.count(b"\n") == n_numbers
-        and b".." not in other_letters
+        and b".." not in other_letters  # two points in one line, as its digits are gone
         and _signs_lead(text)
     )
 

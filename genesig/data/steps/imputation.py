@@ -280,8 +280,9 @@ def _distance_limits(
 ) -> Array:
     """Return an upper bound of the distance of the k-th nearest gene in each set, (T, q).
 
-    It is the k-th smallest distance among the likely neighbours (q, m) of the genes (q,). usable
-    (T, d) bool: genes that may be neighbours in each set.
+    It is the k-th smallest distance, a mean squared difference, among the likely neighbours (q, m)
+    of the genes (q,). usable (T, d) bool: genes that may be neighbours in each set; a distance to
+    others, or to the gene itself, counts as `MAX_SQUARED_DIFFERENCE`.
     """
     membership = np.zeros((len(X), len(training_rows)))
     for set_index, train in enumerate(training_rows):

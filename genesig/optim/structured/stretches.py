@@ -203,13 +203,13 @@ class LevelSolver:
 
     def _join_with_previous(self, s: int) -> None:
         """Join stretch s with the one before it."""
-        first, stop, joined, c = self.pattern
-        stop = stop.copy()
-        self.A = self.A.copy()
+        stop = self.pattern.stop.copy()
         stop[s - 1] = stop[s]
+        joined = self.pattern._replace(stop=stop)
+        self.pattern = Pattern(*(np.delete(values, s) for values in joined))
+        self.A = self.A.copy()
         self.A[s - 1] += self.A[s]
         self.A = np.delete(self.A, s, axis=0)
-        self.pattern = Pattern(*(np.delete(values, s) for values in (first, stop, joined, c)))
 
     def _select(self, selected: Array) -> None:
         """Leave out all but the selected stretches."""

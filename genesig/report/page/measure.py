@@ -310,7 +310,7 @@ def permutation_scope(data: Study) -> str:
     places = [PERMUTATION_SCOPES[facts["exchanged"]].format(group=clean(facts["group"]))]
     if data["batch"] is not None:
         places.append(f"within each batch ({clean(data['batch']['column'])})")
-    if data["design"]["outer"] == 1:
+    if data["design"]["outer"] == 1:  # a single split: into training and test samples, as given
         places.append("separately among training and test samples")
     words = ", ".join(place for place in places if place)
     return covariates + (f" {words}" if words else "")

@@ -148,7 +148,7 @@ def _sort_order(held_out: HeldOutScores) -> Array:
 def _difference_by_repeat(
     held_out: HeldOutScores, loss_difference: Array, headline: Headline
 ) -> Array:
-    """Return the difference of the errors in each repeat, (n_repeats,)."""
+    """Return the difference of the errors in each repeat, (n_repeats,), by weighted means."""
     _, repeat = np.unique(held_out.repeat, return_inverse=True)
     return np.bincount(repeat, weights=headline.weights(held_out, repeat) * loss_difference)
 

@@ -77,9 +77,8 @@ def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[
     """
     if permuted.answers is None:
         return {}
-    return {
-        "fdr_selected": null_errors(dataset, splits, permuted.answer("fdr_selected"))["error"][:, 0]
-    }
+    errors = null_errors(dataset, splits, permuted.answer("fdr_selected"))["error"]
+    return {"fdr_selected": errors[:, 0]}  # the only mu
 
 
 def p_value(observed: float, null: Array) -> float:

@@ -63,11 +63,9 @@ GENES_PER_BLOCK = 1024
 
 
 def screen(X: Array, y: Array, max_genes: int | None) -> Array:
-    """Return the columns with the largest dependence on y, ascending; None is all columns.
+    """Return the numbers of the `max_genes` columns with the largest `dependence` on y, ascending.
 
-    X, y (n, d), (n,): training rows only. max_genes.
-
-    See also `dependence`.
+    X, y (n, d), (n,): training rows only. max_genes: None keeps all columns.
     """
     if max_genes is None or max_genes >= X.shape[1]:
         return np.arange(X.shape[1])

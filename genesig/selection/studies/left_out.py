@@ -82,7 +82,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
                 },
             }
         )
-    value, variance = np.array(effects).T[:, :, None]
+    value, variance = np.array(effects).T[:, :, None]  # (n_studies, 1), as of a single gene
     for row, is_outlying in zip(rows, _outlying_studies(value[:, 0], variance[:, 0]), strict=True):
         row["apart"] = int(is_outlying)
     summary = random_effects(value, variance)

@@ -104,7 +104,7 @@ def _open_table(content: bytes, file_name: str) -> _Table:
             else:  # MPS files of some chips name their columns in a plain row
                 header["header0"] = [row]
             break
-    else:
+    else:  # of all files only a CLF file may lack rows: with this key it numbers the probes
         if "sequential" not in header:
             raise input_error(file_name, f"has no rows below its header; {COPY_AGAIN}")
     return _Table(file_name, header, rows)
