@@ -110,9 +110,8 @@ def _make_parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--example",
         action="store_true",
-        help="the leukemia study that comes with "
-        "genesig, or the example that CONFIG names, such as counts; its files are "
-        "copied into this folder",
+        help="the leukemia study that comes with genesig, or the example that CONFIG names, such "
+        "as counts; its files are copied into this folder",
     )
     init = commands.add_parser("init", help="write a new study folder")
     init.add_argument("folder", metavar="DIR", help="a new or empty folder")
@@ -162,9 +161,8 @@ def _add_symbols(symbols: argparse.ArgumentParser) -> None:
     symbols.add_argument(
         "--offline",
         metavar="TABLE",
-        help="table with the symbols: the table of the array's platform (GPL, NetAffx, "
-        "Illumina), or hgnc_complete_set.txt of genenames.org, which also replaces "
-        "former symbols",
+        help="table with the symbols: the table of the array's platform (GPL, NetAffx, Illumina), "
+        "or hgnc_complete_set.txt of genenames.org, which also replaces former symbols",
     )
     symbols.add_argument("--part", help="matrix to read from a file with several (data.part)")
 

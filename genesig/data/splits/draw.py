@@ -276,9 +276,8 @@ def _check_batches(samples: Samples, scheme: str) -> None:
             if len(batches_of_group) > 1:
                 raise LocatedError(
                     "splits.scheme",
-                    f"{scheme} tears group '{group}' apart, which has "
-                    f"samples in the {plural} {listing(batches_of_group)}; choose "
-                    "leave_one_group_out",
+                    f"{scheme} tears group '{group}' apart, which has samples in the {plural} "
+                    f"{listing(batches_of_group)}; choose leave_one_group_out",
                 )
 
 

@@ -122,8 +122,7 @@ class ReferenceBatch:
         if len(X) < MIN_BATCH_SAMPLES:
             raise GenesigError(
                 f"combat: needs a batch of at least {MIN_BATCH_SAMPLES} samples to bring it to the "
-                "training "
-                f"set, found {len(X)}; predict them without it"
+                f"training set, found {len(X)}; predict them without it"
             )
         is_adjustable = (self.scale > 0) & (_column_scale(X) > 0)
         adjusted = X.copy()

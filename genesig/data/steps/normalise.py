@@ -288,8 +288,7 @@ def check_order(fold_steps: Steps) -> None:
         if name in MOMENT_STEPS:
             raise GenesigError(
                 f"normalise.folds: '{name}' must come last, after '{names[other_positions[-1]]}', "
-                "because "
-                "it is learned again in every inner fold"
+                "because it is learned again in every inner fold"
             )
 
 
@@ -361,8 +360,7 @@ def normalise_samples(
     if n_constant > 0:
         sentence = (
             f"{counted(n_constant, 'gene')} of one value in every sample, once values are "
-            "normalised,"
-            " could not be selected."
+            "normalised, could not be selected."
         )
         notes["warnings"] = [*notes.get("warnings", []), sentence]
     return replace(dataset, X=X, provenance=notes, unaligned=unaligned)

@@ -532,8 +532,7 @@ def _rows_of_section(
     heading = f"## {title}\n\n{meaning}\n\n" if title else ""
     rows = [
         f"| `{prefix}{key}` | {_default_cell(node)} | "
-        f"{_table_cell(describe_expected(node, schema))} "
-        f"| {_table_cell(node['description'])} |"
+        f"{_table_cell(describe_expected(node, schema))} | {_table_cell(node['description'])} |"
         for key, node in setting_nodes.items()
     ]
     return heading + "\n".join(

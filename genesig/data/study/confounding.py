@@ -183,10 +183,9 @@ def check_confounding(
     if epsilon > limit:
         yield Problem(
             column_location,
-            f"batch and label go together ({measure_text}, at most {limit:g} is "
-            f"accepted), so that the batch could be taken for the label{lacking_text}; leave "
-            "samples out until they do not, or set data.confounding: 1 to go on all "
-            "the same",
+            f"batch and label go together ({measure_text}, at most {limit:g} is accepted), so that "
+            f"the batch could be taken for the label{lacking_text}; leave samples out until they "
+            "do not, or set data.confounding: 1 to go on all the same",
         )
     elif epsilon > MIN_WARNED_ASSOCIATION:
         yield Problem(

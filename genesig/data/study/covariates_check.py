@@ -356,10 +356,9 @@ def _unseen_word_warnings(sheet: Sheet, splits: Splits, file: str) -> Iterator[P
                 unseen_words.append(words_of_split)
         if unseen_words:
             message = (
-                f"data.covariates: in {counted(len(unseen_words), 'split')} of "
-                f"{len(splits.outer)} no training sample is "
-                f"{listing(sorted(set().union(*unseen_words)))}, which counts as "
-                f"'{covariate.levels[0]}' there"
+                f"data.covariates: in {counted(len(unseen_words), 'split')} of {len(splits.outer)} "
+                f"no training sample is {listing(sorted(set().union(*unseen_words)))}, which "
+                f"counts as '{covariate.levels[0]}' there"
             )
             yield Problem(f"{file}, column '{covariate.column}'", message, "warning")
 
@@ -429,9 +428,8 @@ def _check_design_matrix(
     if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         message = (
             f"data.covariates make {counted(len(names), 'column')} for "
-            f"{counted(len(obs), 'sample')}; at most "
-            f"{len(obs) // SAMPLES_PER_COVARIATE} can be adjusted for, "
-            "so take some out"
+            f"{counted(len(obs), 'sample')}; at most {len(obs) // SAMPLES_PER_COVARIATE} can be "
+            "adjusted for, so take some out"
         )
         yield Problem(file, message)
         return

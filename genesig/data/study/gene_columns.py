@@ -466,9 +466,8 @@ def check_omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if factor == 0:
             yield (
                 "data.omics",
-                f"factor 0 leaves '{name}' without a penalty, as covariates are: "
-                "put its columns into the sample table, and name them in "
-                "data.covariates",
+                f"factor 0 leaves '{name}' without a penalty, as covariates are: put its columns "
+                "into the sample table, and name them in data.covariates",
             )
         elif factor < MIN_GENE_WEIGHT:
             yield (

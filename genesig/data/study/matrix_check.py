@@ -76,10 +76,9 @@ def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:
     if not genes_of_mangled:
         return []
     message = (
-        f"turned into dates or numbers by a spreadsheet: "
-        f"{counted(len(genes_of_mangled), 'symbol')}, "
-        f"'{symbols[genes_of_mangled[0]]}' for '{genes_of_mangled[0]}'; write the symbols again, "
-        "as text"
+        "turned into dates or numbers by a spreadsheet: "
+        f"{counted(len(genes_of_mangled), 'symbol')}, '{symbols[genes_of_mangled[0]]}' for "
+        f"'{genes_of_mangled[0]}'; write the symbols again, as text"
     )
     return [Problem(file, message, "warning")]
 
@@ -402,9 +401,8 @@ def _check_copied_samples(X: Array, names: list[str], file: str, problems: list[
     pairs = [(first, second) for first, second in pairs if first != second]
     if pairs:
         message = (
-            f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
-            f"{further_text(len(pairs) - 1, 'pair')}; is one a "
-            "copy? It would be trained and tested on "
-            "at once"
+            f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same "
+            f"values{further_text(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and "
+            "tested on at once"
         )
         problems.append(Problem(file, message, "warning"))

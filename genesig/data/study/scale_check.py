@@ -426,9 +426,8 @@ def describe_flattening(step: dict[str, Any], X: Array, transformed: Array) -> s
         return ""
     share = "all" if constant_share == 1 else f"{100 * constant_share:.3g} %"
     message = (
-        f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
-        f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
-        f"{np.nanmax(X):.4g}); "
+        f"'{step['step']}' gives {share} of the genes one value in every sample, so that nothing "
+        f"can be learned from them (values before it: {np.nanmin(X):.4g} to {np.nanmax(X):.4g}); "
     )
     if step["step"] != "log2":
         return message + "take the step away"

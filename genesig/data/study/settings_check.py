@@ -85,9 +85,8 @@ def _step_section_faults(config: Config) -> SettingFaults:
         if NORMALISERS[step["step"]].kind != "sample":
             yield (
                 f"normalise.samples, item {item_number}",
-                f"'{step['step']}' learns from several "
-                "samples, so before the splits it would see the test samples; move it to "
-                "normalise.folds",
+                f"'{step['step']}' learns from several samples, so before the splits it would see "
+                "the test samples; move it to normalise.folds",
             )
     for item_number, step in enumerate(config["normalise"]["folds"], 1):
         if NORMALISERS[step["step"]].kind != "sample":
@@ -182,9 +181,8 @@ def _missing_value_faults(config: Config) -> SettingFaults:
         if name not in ("log2", ZEROS, MISSING_INDICATORS):
             yield (
                 f"normalise.samples, item {item_number}",
-                f"'{name}' needs every value of a sample; "
-                "with data.missing only log2 and zeros_as_missing may stand in "
-                "normalise.samples",
+                f"'{name}' needs every value of a sample; with data.missing only log2 and "
+                "zeros_as_missing may stand in normalise.samples",
             )
 
 

@@ -306,8 +306,7 @@ def _reason_unclear(data: Study) -> str:
     fdr = percent(data["config"]["signature"]["fdr"])
     return (
         f"{genes_and_indicators(count - indicators, indicators)} {verb} an FDR of {fdr}, but "
-        "models do not predict"
-        " better than chance"
+        "models do not predict better than chance"
     )
 
 

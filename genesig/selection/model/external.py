@@ -274,9 +274,8 @@ def warn_of_class_shares(dataset: Dataset, cohort: Cohort, corrects_batches: boo
     if abs(training_share - cohort_share) > MAX_CLASS_SHARE_DIFFERENCE:
         yield (
             f"combat: {100 * cohort_share:.0f} % of the samples are {class_name}, and "
-            f"{100 * training_share:.0f} %"
-            " of the study's; part of the difference of the classes was taken for one of the"
-            " batches"
+            f"{100 * training_share:.0f} % of the study's; part of the difference of the classes "
+            "was taken for one of the batches"
         )
 
 
