@@ -75,7 +75,7 @@ def test_filter_that_empties_a_set_is_named_with_its_split() -> None:
     study = replace(dataset, X=X), splits, gene_sets([range(10), range(10, 20)])
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
     with pytest.raises(GenesigError, match=r"gene sets, split \S+: normalise.folds leaves no gene"):
-        outer(study, fold_steps=folds)
+        outer(study, folds=folds)
 
 
 def test_shuffled_labels_keep_to_groups_and_batches() -> None:
