@@ -32,8 +32,7 @@ from genesig.compiled.column import (
 )
 
 ENTRY_SLACK = 1e-11  # share of tau by which a gradient must exceed it before its feature enters
-MIN_NEW_SHARE = 1e-11
-"""Smallest share of a feature's square outside the span of the active features."""
+MIN_NEW_SHARE = 1e-11  # smallest share of a feature's square outside the span of active features
 ENTRY_SHARE = 0.6  # share of the largest violation from which features enter together
 BLOCKED = 4  # bit of a feature's mark, beside `IN_WORKING_SET` and `IN_SUPPORT` of `working_sets`
 

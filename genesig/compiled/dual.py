@@ -43,8 +43,7 @@ from genesig.compiled.working_sets import (
 
 MAX_DUAL_STEPS = 200  # largest number of Newton steps of a fit
 FIXED_SIGN_STEPS = 2  # Newton steps with fixed signs: one is exact, the second refines it
-MAX_GRADIENT_SHARE = 1e-28
-"""Squared length of the gradient, as a share of ||y||², at which a fit ends."""
+MAX_GRADIENT_SHARE = 1e-28  # squared gradient, as a share of ||y||², at which a fit ends
 MIN_STEP = 1e-12  # smallest share of a Newton step that is tried
 ARMIJO_SHARE = 1e-4  # share of the decrease along the slope that a step must reach
 OBJECTIVE_ROUNDING_SHARE = 1e-14  # rise of the objective that is rounding, as a share of it

@@ -37,8 +37,7 @@ POLISH = 2  # without violators: the dual fit is to be solved once more, with fi
 POLISHED = 3  # the gap is to be computed
 SET_DONE = 4
 FIRST_SCAN = 5  # only a working set is to be found, for the next point
-MAX_LEVEL = 1e38
-"""Excess of an unpenalised feature: larger than any other, and finite in single precision."""
+MAX_LEVEL = 1e38  # excess of an unpenalised feature: larger than others, and finite as float32
 
 
 class FeatureSets(NamedTuple):

@@ -32,8 +32,7 @@ from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
-SMALLEST_TAU_FRACTION = 0.005
-"""Smallest tau of a grid that is set by its length, as a fraction of tau_max."""
+SMALLEST_TAU_FRACTION = 0.005  # smallest tau of a grid set by its length, over tau_max
 MU_GRID = (1e-6, 1e-3, 1e-2)
 LAM_GRID = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 

@@ -25,8 +25,7 @@ from genesig.optim.training import TrainingSets, training_sets
 
 Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
 
-TAU_FRACTIONS = np.geomspace(1, 0.05, 20)
-"""Path of tau, as fractions of the smallest tau that selects nothing."""
+TAU_FRACTIONS = np.geomspace(1, 0.05, 20)  # in units of the smallest tau that selects nothing
 LASSO_L1_SHARES = (1.0,)
 ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
 GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged

@@ -16,8 +16,7 @@ from genesig.errors import GenesigError
 
 MAX_VIOLATION = 1e-10
 """Share of tau by which the gradient of a feature that is not selected may exceed tau."""
-MAX_GRADIENT = 1e-12
-"""Share of tau_max up to which the gradient of the selected features counts as 0."""
+MAX_GRADIENT = 1e-12  # share of tau_max up to which a gradient of selected features counts as 0
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
 MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
 MAX_ODDS_ERROR = 1e-10

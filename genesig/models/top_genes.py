@@ -30,10 +30,8 @@ N_GENES = (5, 10, 20, 50, 100)
 """Numbers of genes of the strongest single-gene statistic, one of which is chosen."""
 N_THRESHOLDS = 30
 """Thresholds of shrunken centroids, from none to the one that shrinks all class means to one."""
-BOOSTED_GENES = 100
-"""Genes that gradient boosting gets: with all genes it would take most of the time."""
-N_ROUNDS = (10, 20, 50)
-"""Numbers of boosted trees (for each class, if several), one of which is chosen."""
+BOOSTED_GENES = 100  # genes that gradient boosting gets: all genes would take most of the time
+N_ROUNDS = (10, 20, 50)  # numbers of boosted trees (of each class), one of which is chosen
 BOOSTING_SETTINGS: dict[str, Any] = {
     "n_estimators": N_ROUNDS[-1],
     "max_depth": 2,

@@ -31,11 +31,9 @@ if TYPE_CHECKING:
 READING_COPIES = 4
 """Memory for reading, in sizes of the arrays of a file, which may be far larger than the file."""
 
-MAX_PARTS = 10_000
-"""Largest number of groups and arrays in a file; checking more would take minutes."""
+MAX_PARTS = 10_000  # groups and arrays in a file; checking more would take minutes
 
-MAX_ROWS = 2_000_000
-"""Largest number of genes or samples in a file, twice that of the largest arrays."""
+MAX_ROWS = 2_000_000  # genes or samples in a file, twice those of the largest arrays
 
 TEXT_BLOCK_BYTES = 1 << 20  # about the bytes of text that are checked at once
 

@@ -495,8 +495,7 @@ RECORDS: dict[str, tuple[type, dict[str, str]]] = {
 }
 """Records of `Fits`: their type, and the key in the file of each of their arrays."""
 
-SHARED_ARRAYS = ("tau", "lam", "mu", "searched")
-"""Keys of the arrays that are the same for all fits."""
+SHARED_ARRAYS = ("tau", "lam", "mu", "searched")  # keys of arrays that all fits share
 
 
 def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:

@@ -361,8 +361,7 @@ def leading_genes(t: Array, measured: MeasuredSets, score: Array) -> list[str]:
     return names
 
 
-TABLES_OF_LISTS = ("signature", "nested_lists", "blocks")
-"""Tables whose lists are compared with the sets."""
+TABLES_OF_LISTS = ("signature", "nested_lists", "blocks")  # lists compared with the sets
 NAME_COLUMNS = ("gene", "symbol", "prototype")  # columns of names in these tables
 
 MIN_BLOCK_GENES = 3  # genes of the smallest block that is compared with the sets

@@ -22,11 +22,9 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_CLASS_SAMPLES = 3
-"""Samples of a class, or events: fewer cannot be split into outer and inner folds."""
+MIN_CLASS_SAMPLES = 3  # samples of a class, or events: fewer have no outer and inner folds
 MAX_CLASSES = 6  # different values of a column of classes; a column of more numbers is numeric
-SAMPLES_PER_COVARIATE = 4
-"""Samples needed for each column of covariates, which are fitted without a penalty."""
+SAMPLES_PER_COVARIATE = 4  # samples needed for each column of covariates, which have no penalty
 # Words for persons and places, which are the outcome less often than grade or receptors are.
 PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re|er)|site"
 
@@ -203,8 +201,7 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Za-z]+", _split_camel_case(name))]
 
 
-MIN_TIMES_SHARE = 0.9
-"""Share of the cells of a column that are times or codes; the others may be slips."""
+MIN_TIMES_SHARE = 0.9  # share of a column's cells that are times or codes; others may be slips
 UNITS = {
     "days": re.compile("d|days?", re.IGNORECASE),
     "weeks": re.compile("w|wks?|weeks?", re.IGNORECASE),
@@ -258,8 +255,7 @@ AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
 # relapse_free says that no event came; relapse_free_survival_status says either.
 OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
 NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
-MIN_RANK_SUM_Z = 2.58
-"""z of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
+MIN_RANK_SUM_Z = 2.58  # z of the rank-sum test (p = 0.01) from which the times of a word are longer
 MAX_BLANK_SHARE = 0.1  # largest share of missing times of an outcome in a column that has its times
 
 

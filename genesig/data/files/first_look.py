@@ -98,8 +98,7 @@ Lines = tuple[str, ...]  # sentences for the user, which become comments of conf
 NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
 MAX_WORD_SHARE = 0.1
 """Share of cells of words from which on a table is no matrix, its annotation left out."""
-MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3
-"""The same for a table with its columns about genes and samples."""
+MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3  # the same for a table with columns about genes and samples
 RMA_STEPS: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": name} for name in ("quantile", "median_polish", "centre", "unit_variance")],

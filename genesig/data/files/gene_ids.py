@@ -12,8 +12,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem
 from genesig.words import further_text, is_missing
 
-MAX_REPEATED_SHARE = 0.5
-"""Share of the genes whose id repeats another's, above which the ids cannot be gene ids."""
+MAX_REPEATED_SHARE = 0.5  # share of repeated ids above which they cannot be gene ids
 # Ids whose .number is a version: Ensembl genes, transcripts and proteins (ENSG00000141510.18),
 # RefSeq (NM_000546.6). Ids of genes on a clone (AC004556.1) also end so, but .1 is no version.
 VERSIONED_ID = re.compile(

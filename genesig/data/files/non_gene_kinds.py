@@ -153,8 +153,7 @@ KINDS_BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
 KINDS_BY_VALUES = (SHEET_COLUMNS, CLINICAL_ROWS, WORD_ROWS, ROW_NUMBERS)
 # Words for a missing id; R numbers repeated ones (NA.1). UNK (unkempt) is a gene.
 MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
-MAX_KIND_SHARE = 0.5
-"""Share of the names above which a kind is the subject of the matrix, and stays."""
+MAX_KIND_SHARE = 0.5  # share of names above which a kind is the subject of the matrix, and stays
 MIN_EQUAL_SHARE = 0.95  # share of the samples in which a column equals one of the sample table
 MIN_SPECIES_SHARE = 0.1
 """Share of the names from which on micro-RNA of a species are genes, and no spike-ins."""

@@ -539,8 +539,7 @@ def _index_by_column(
 
 # Headers of an SDRF file (MAGE-TAB), which describes samples and the runs of each.
 SDRF_HEADER = re.compile(r"source name|(characteristics|factor ?value) ?\[.*\]", re.IGNORECASE)
-ROWS_MARK = "(lines"
-"""Stands after the name of a column whose cells differ between the rows of a sample."""
+ROWS_MARK = "(lines"  # behind the name of a column whose cells differ between rows of a sample
 
 
 def merge_sdrf_rows(table: TextTable, file: str, problems: list[Problem]) -> TextTable:

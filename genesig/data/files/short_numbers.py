@@ -11,10 +11,8 @@ from genesig.data.files.columns import is_clinical
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.non_gene_kinds import MIN_DIFFERENT_VALUES, MIN_EQUAL_SHARE
 
-MIN_NONZERO_SHARE = 0.2
-"""Share of samples with a value other than 0; a gene that is not expressed has fewer."""
-MAX_SHORT_COLUMNS = 20
-"""Columns of fewer decimals than the others; if there are more, they are genes."""
+MIN_NONZERO_SHARE = 0.2  # share of samples with a value other than 0; unexpressed genes have fewer
+MAX_SHORT_COLUMNS = 20  # columns of fewer decimals than others; if there are more, they are genes
 MAX_SHORT_SHARE = 0.2  # largest share of such columns in a small matrix
 MAX_CELLS_FOR_DIGITS = 1000  # cells of which the number of digits is counted
 MAX_FIRST_SAMPLES = 10  # samples by which columns of few decimals are looked for

@@ -142,8 +142,7 @@ ENTREZ_HEADERS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
 ASSIGNMENT_HEADER = "geneassignment"
 ASSIGNMENT_SEPARATOR = " // "
 """In a cell of Affymetrix' transcript clusters: accession // symbol // name, /// between genes."""
-SYMBOL_SEPARATOR = re.compile(r"\s*///\s*|;")
-"""Separator of the symbols of a probe of several genes."""
+SYMBOL_SEPARATOR = re.compile(r"\s*///\s*|;")  # separator of the symbols of one probe
 JOINED_SYMBOLS = " /// "
 NETAFFX_MISSING = "---"  # blank cell of NetAffx
 

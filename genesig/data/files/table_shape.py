@@ -21,8 +21,7 @@ from genesig.data.files.formats.arrays import sample_name
 from genesig.errors import InvalidInput, Problem
 from genesig.words import is_missing, is_number
 
-MAX_LINES = 20_000
-"""First lines that are read; a long table of proteins has up to 5,000 for each sample."""
+MAX_LINES = 20_000  # lines that are read; a long table of proteins has up to 5,000 for a sample
 MIN_LINES = 20  # rows from which on the shape of a table can be told
 COUNTER_COLUMNS = 4  # columns of a file of STAR: the id and three counts
 N_WITH_SYMBOLS = 3  # columns of htseq-count with an additional attribute: id, name, count

@@ -23,8 +23,7 @@ from genesig.words import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-SAMPLE_RIDGE = 0.1
-"""Smallest part of a sample that no other sample explains, as a share of its variance."""
+SAMPLE_RIDGE = 0.1  # least part of a sample that no other explains, as a share of its variance
 MIN_PARTIAL_CORRELATION = 1 / 3
 """Smallest partial correlation of twins: that of three samples of one patient if half of their
 variance is common."""

@@ -17,8 +17,7 @@ from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_STUDY_SAMPLES = 10
-"""Samples that a study, or a batch of new samples, needs for moments of its own."""
+MIN_STUDY_SAMPLES = 10  # samples that a study, or new batch, needs for moments of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +168,7 @@ ALIGNERS: dict[str, Any] = {
 
 ALIGNMENT_CANDIDATES = ("standardise", "centre", "none", "rank")
 """Names in `STUDYWISE_ALIGNMENTS`. The first wins ties, and is taken with one training study."""
-RIDGE_PENALTIES = (0.1, 1.0, 10.0)
-"""Ridge penalties, in units of the mean eigenvalue of the training set."""
+RIDGE_PENALTIES = (0.1, 1.0, 10.0)  # in units of the mean eigenvalue of the training set
 MIN_TRAINING_STUDIES = 2  # smallest number of training studies of which one can be left out
 MAX_CACHE_BYTES = 2.5e8  # largest size of the cached predictors
 ERROR_DIGITS = 9  # so that ties are ties on every processor

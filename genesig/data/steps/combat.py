@@ -85,8 +85,7 @@ def _largest_relative_change(estimate: Array, new_estimate: Array) -> float:
 
 
 MIN_BATCH_SAMPLES = 5  # smallest number of samples of a new batch
-MIN_TRAINING_SAMPLES_OF_BATCH = 2
-"""Smallest number of training samples of a batch: fewer have no spread."""
+MIN_TRAINING_SAMPLES_OF_BATCH = 2  # training samples of a batch: fewer have no spread
 
 
 @dataclass(frozen=True, eq=False)

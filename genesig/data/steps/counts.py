@@ -203,16 +203,13 @@ MIN_TREND_MEAN = 5.0  # smallest mean count of such a gene
 MIN_DISPERSION = 1e-8  # smallest dispersion that the search considers
 MIN_TREND_DISPERSION = 1e-6  # smallest dispersion to which the trend is fitted
 MIN_EXPECTED_COUNT = 0.5  # smallest expected count of a gene in a sample
-N_GRID_POINTS = 24
-"""Dispersions at which the likelihood is computed before the golden-section search."""
+N_GRID_POINTS = 24  # dispersions whose likelihood is computed before the golden-section search
 N_GOLDEN_STEPS = 30  # steps of the golden-section search around the best grid point
-TREND_RATIO_RANGE = (1e-4, 15.0)
-"""Dispersions outside this range of multiples of the trend are not fitted."""
+TREND_RATIO_RANGE = (1e-4, 15.0)  # multiples of the trend outside which dispersions are not fitted
 MAX_TREND_FITS = 11  # largest number of fits of the trend
 MAX_GAMMA_ITERATIONS = 50  # largest number of steps of weighted least squares in such a fit
 TREND_TOLERANCE = 1e-6  # sum of the squared changes of the log coefficients at which fitting stops
-MEAN_DISPERSION_TRIM = 0.001
-"""Share left out at either end for the mean dispersion, if no trend fits."""
+MEAN_DISPERSION_TRIM = 0.001  # share left out at either end of the mean dispersion without a trend
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,8 +96,7 @@ MB_PER_SCORE = 2.4e-5  # MB for the score of a sample by a list: three arrays
 
 N_FACTOR_RATIOS = 5  # ratios of the factors of two omics that are tried if the factors are learned
 
-MAX_HOURS = 1.0
-"""Hours of one processor above which nonlinear selection and gene sets get a warning."""
+MAX_HOURS = 1.0  # hours of one processor above which nonlinear models and gene sets get a warning
 
 SET_RULE_KEYS = {
     "sets": "structured.sets",
@@ -589,8 +588,7 @@ LOOP_SECONDS = 0.0019
 ARRAY_SECONDS = 0.00095
 """Processor seconds of the two trials of `slowness` on the reference, an AMD EPYC of two cores."""
 
-TRIALS = 5
-"""Repeats of both trials, of which the fastest counts: other work makes a trial only slower."""
+TRIALS = 5  # repeats of both trials; the fastest counts, as other work makes a trial only slower
 
 
 @cache

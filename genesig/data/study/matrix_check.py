@@ -96,8 +96,7 @@ def _gene_place(matrix: Matrix, gene: str) -> str:
 
 NEVER_MEASURED = "no value in any sample"  # why a gene is left out that was never measured
 
-MIN_RELATIVE_RANGE = 1e-9
-"""Range of a gene, as a share of its size, of which doubles keep six digits."""
+MIN_RELATIVE_RANGE = 1e-9  # range of a gene, as a share of its size, with six digits in doubles
 
 
 @dataclass(frozen=True)

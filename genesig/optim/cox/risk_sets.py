@@ -34,8 +34,7 @@ def breslow_share(deaths: int) -> Array:
     return np.zeros(1)
 
 
-MAX_ETA_RANGE = 600.0
-"""Range of η above which the likelihood counts as infinite: no hazard ratio is e^600."""
+MAX_ETA_RANGE = 600.0  # range of η above which the likelihood is infinite: no hazard ratio is e^600
 
 
 class Terms(NamedTuple):

@@ -28,10 +28,8 @@ from genesig.optim.training import TrainingSets, training_sets
 
 MIN_COLUMN_SHARE = 1e-12  # singular value, as a share of the largest, below which it is rounding
 MIN_EVENT_INFORMATION = 1e-6  # information about a direction, per event, below which there is none
-MAX_LOG_HAZARD_RATIO = 30.0
-"""Logarithm of a hazard ratio between two samples above which a fit is not finite."""
-SEPARATION_SLACK = 1e-10
-"""Decrease, relative to the null deviance, at which a fit of the covariates ends."""
+MAX_LOG_HAZARD_RATIO = 30.0  # of two samples, above which a fit is not finite
+SEPARATION_SLACK = 1e-10  # decrease, over the null deviance, at which a fit of covariates ends
 
 
 def separation_ridge(risk: RiskSets, C: Array) -> float:

@@ -27,8 +27,7 @@ from genesig.compiled.algebra import (
     solve_factored,
 )
 
-MAX_NEWTON_STEPS = 200
-"""Largest number of Newton steps of a fit, and of rounds of sweeps for one model."""
+MAX_NEWTON_STEPS = 200  # Newton steps of a fit, and rounds of sweeps for one model
 MAX_SIGN_SWEEPS = 16
 """Largest number of sweeps over the active coordinates before the linear system is tried."""
 STEP_DECREASE_SHARE = 1e-4  # share of the promised decrease that a step must keep (Armijo)

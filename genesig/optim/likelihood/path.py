@@ -260,8 +260,7 @@ def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Ar
     return ridge_gap
 
 
-TILE_BYTES = 4e6
-"""Memory of the products of a tile of training sets, so that they stay in the cache."""
+TILE_BYTES = 4e6  # memory of the products of a tile of training sets, so that they stay in cache
 MAX_TILE_SETS = 64  # largest number of training sets of a tile
 TAU_LEAP_SHARE = 0.85
 """Share of the largest product from which features enter together when tau falls far."""

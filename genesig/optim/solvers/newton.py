@@ -43,8 +43,7 @@ from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.training import TrainingSets, rows_of_sets
 
 STIFF_MU_SHARE = 2e-5  # share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps
-GRADIENT_ROUNDING_SHARE = 1e-13
-"""Rounding of a gradient, as a share of tau_max times the largest weight."""
+GRADIENT_ROUNDING_SHARE = 1e-13  # over tau_max times the largest weight
 ALWAYS_DUAL = -1  # number of active features of a point that is solved in the dual from the start
 START_CAPACITY = 64  # features that a pool holds before it grows
 TYPICAL_FEATURES = 400  # features of a pool by which the memory of a chunk is estimated

@@ -190,10 +190,8 @@ class WorkingSetSolver:
 
 
 MAX_BLOCK_ROUNDS = 100  # largest number of checks of all blocks in a fit
-MAX_GRAMS_BYTES = 100e6
-"""Estimated memory of the Gram matrices of all responses that are solved together."""
-TYPICAL_BLOCKS = 60
-"""Number of blocks in the working set of a response by which memory is estimated."""
+MAX_GRAMS_BYTES = 100e6  # estimated memory of the Gram matrices of responses solved together
+TYPICAL_BLOCKS = 60  # blocks in the working set of a response by which memory is estimated
 
 
 def tau_max(X: Array, Y: Array, blocks: Blocks) -> float:
@@ -307,8 +305,7 @@ def solve_all(
     return fits
 
 
-LEADING_SHARE = 0.5
-"""Share of the largest allowed number of features from which one row of a group leads."""
+LEADING_SHARE = 0.5  # share of the most features allowed from which one row of a group leads
 
 
 def leading_rows(is_going: Array, sizes: Array, groups: Array, longest: int | None) -> Array:

@@ -100,8 +100,7 @@ class Pattern(NamedTuple):
         )
 
 
-HESSIAN_DAMPING_SHARE = 1e-10
-"""Share of the mean diagonal that is added to a Hessian that has no factor."""
+HESSIAN_DAMPING_SHARE = 1e-10  # of the mean diagonal, added to a Hessian without a factor
 OBJECTIVE_DECREASE_SHARE = 1e-14  # share of the objective by which a step must decrease it
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.structured.columns import Blocks, membership
 
-RESPONSES_PER_CHUNK = 50
-"""Number of responses at once, which limits memory to d times as many numbers."""
+RESPONSES_PER_CHUNK = 50  # responses at once: memory holds d times as many numbers
 NUMBERS_PER_GROUP = 100_000  # numbers of the blocks whose Gram matrices are made together
 MAX_SIZE_RATIO = 1.25  # largest of their sizes over the smallest; zeros pad the others
 

@@ -156,8 +156,7 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
 
 GENESIG = "genesig"  # name of genesig's own models in controls.tsv
 
-FDR_SELECTED = "genesig, FDR-selected genes"
-"""Name of the model of the FDR-selected genes in controls.tsv."""
+FDR_SELECTED = "genesig, FDR-selected genes"  # name of that model in controls.tsv
 
 DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
 CONTROL_COLUMNS = [

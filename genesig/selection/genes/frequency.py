@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
-SIZE_DIGITS = 9
-"""Digits of a size as a share of the largest: copies of a gene, fitted together, differ by less."""
+SIZE_DIGITS = 9  # digits of a size over the largest: copies of a gene differ by less
 
 
 def round_sizes(values: Array) -> Array:

@@ -22,8 +22,7 @@ from genesig.selection.genes.frequency import round_sizes
 if TYPE_CHECKING:
     import pandas as pd
 
-MODULE_MU = 1e-3
-"""Weight of the squared l2 term, in units of ||Z'Z||/n: correlated genes enter together."""
+MODULE_MU = 1e-3  # squared l2 term, in units of ||Z'Z||/n: correlated genes enter together
 MAX_MODULE_FOLDS = 5  # folds of samples by which tau is chosen
 MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 

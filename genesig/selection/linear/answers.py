@@ -141,8 +141,7 @@ class HalfSelection(NamedTuple):
     """Half-sample lists of training sets, and of the training sets of their inner folds."""
 
     outer: HalfSampleLists  # lists of each training set
-    inner: HalfSampleLists
-    """Lists of the rows that train each inner fold, the folds of a set in a row."""
+    inner: HalfSampleLists  # lists of the rows that train each inner fold, folds of a set in a row
 
     @classmethod
     def from_training_sets(

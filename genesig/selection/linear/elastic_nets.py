@@ -48,8 +48,7 @@ class MatrixSettings(NamedTuple):
     """Scaling and penalty that all training sets of a matrix share."""
 
     centre: bool  # whether each gene is centred on the training rows
-    unit_variance: bool
-    """Whether each gene is divided by its standard deviation on the training rows."""
+    unit_variance: bool  # whether each gene is divided by its sd on the training rows
     penalty_factors: Array | None  # (d,) float: factor of each gene's l1 term; None if all are 1
     ties: str | None  # treatment of ties in survival times
     fusion: Stretches | None = None  # norm of the penalty ``fused``, which replaces the l1 norm

@@ -144,8 +144,7 @@ class GridResult:
 
     error: Array  # (n_tau, n_lam) float: validation error; NaN if the path of a fold had ended
     standard_error: Array  # (n_tau, n_lam) float: standard error of `error`
-    thresholds: Array
-    """(n_tau, n_lam, ...): threshold of the out-of-fold scores, see `kinds.Fitting`."""
+    thresholds: Array  # (n_tau, n_lam, ...) of the out-of-fold scores, see `kinds.Fitting`
     path: Path  # lists of the inner folds of many training sets
     fold_numbers: Sequence[int]  # rows of `path` that are the folds of this training set
     fold_scores: Array
@@ -227,8 +226,7 @@ class ChoiceRule:
     folds' lists (n_mu, n_tau), NaN where the rule does not need it."""
     list_index: Callable[[LinearSettings, int], int]
     """Settings, index of the chosen mu among the searched -> index of the list in ``linear.mu``."""
-    averages_draws: bool = False
-    """Whether the final model averages several draws of its inner folds."""
+    averages_draws: bool = False  # whether the final model averages draws of its inner folds
 
 
 def choose_minimal(
@@ -334,8 +332,7 @@ class GridChoice:
     agreement: Array  # (n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it
     indices: GridIndices  # chosen settings
     threshold: Any  # threshold of the scores; a matrix of class means for several classes
-    crossfitted_scores: Array | None
-    """(n, ...) float: scores of the training samples, see `crossfit`."""
+    crossfitted_scores: Array | None  # (n, ...) float: of the training samples, see `crossfit`
     chosen_error: float  # validation error at the chosen settings
     chosen_n_genes: float  # mean number of genes of the folds' lists at the chosen settings
     choose_again: Callable[[float], GridChoice]

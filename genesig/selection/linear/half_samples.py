@@ -49,8 +49,7 @@ from genesig.selection.linear.training_sets import (
 
 log = logging.getLogger(__name__)
 
-HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)
-"""Fractions of each half's tau_max along its path, falling."""
+HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)  # fractions of each half's tau_max, falling
 
 
 def count_pairs(n_pairs: int, settings: LinearSettings) -> HalfCounts:

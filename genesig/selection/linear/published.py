@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 GeneLists = Sequence[Array]  # numbers of the genes of each list
 
 N_RANDOM_LISTS = 200  # random lists, enough to know the rank of a signature to half a percent
-LISTS_AT_ONCE = 50
-"""Lists that are refitted at once, because their scores of all samples are in memory."""
+LISTS_AT_ONCE = 50  # lists refitted at once, because their scores of all samples are in memory
 TIE_TOLERANCE = 1e-12  # difference of errors that counts as none
 GENESIG_ROW = "genesig"
 PUBLISHED_ROW = "published"

@@ -336,17 +336,14 @@ class LinearSettings(TauGrid, AnswerSettings):
     mu: Sequence[float]  # mu of the nested lists of stage II, rising
     mu_choice: Sequence[float] | None
     """mu from which the inner folds choose; None for those of `mu` up to `MAX_DEFAULT_MU`."""
-    longest: int | None
-    """Largest number of genes of a nested list; the path ends before a longer one."""
-    criterion: str
-    """Validation error of the inner folds, a key of `kinds.CRITERIA`; survival has its own."""
+    longest: int | None  # most genes of a nested list; the path ends before a longer one
+    criterion: str  # validation error of the inner folds, of `kinds.CRITERIA`; survival has its own
     one_standard_error: bool
     """Whether the rule ``minimal`` takes the sparsest list within one standard error."""
     threshold: str  # ``midpoint`` of the class means of out-of-fold scores, or ``zero``
     solver: str  # solver of the squared error, a name in `optim.solvers.SOLVERS`
     tolerance: float  # relative duality gap at which a solver ends
-    learn_omics: bool
-    """Whether ``data.omics`` is ``learned``: the inner folds choose the penalty factors."""
+    learn_omics: bool  # whether ``data.omics`` is ``learned``: inner folds choose the factors
     crossfitted: bool  # whether cross-fitted scores are stored, for the section ``decision``
 
     def searched_mu(self) -> Array:

@@ -90,8 +90,7 @@ def _mean_of_finite(X: Array) -> Array:
 
 
 N_SHIFT_BARS = 40  # bars of the histogram of shifts; the outer ones are open
-MIN_SHIFT_RANGE = 2.0
-"""Smallest range of the histogram on either side of 0, in training standard deviations."""
+MIN_SHIFT_RANGE = 2.0  # least range of the histogram on either side of 0, in training sd
 MAX_SHIFT_RANGE = 12.0  # largest range of the histogram on either side of 0
 
 

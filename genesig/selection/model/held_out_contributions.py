@@ -30,8 +30,7 @@ class HeldOutContributions:
     covariates: tuple[str, ...]  # (q,) columns of the sample table
     terms: Array  # (n, p + q): with `intercepts` they sum to the mean scores
     intercepts: Array  # (n,) mean score of a sample with the training means
-    n_tested: Array
-    """(n,) int: number of models that left the sample out; if it is 0, all terms are 0."""
+    n_tested: Array  # (n,) int: number of models that left the sample out; if 0, all terms are 0
 
 
 def held_out_contributions(

@@ -269,8 +269,7 @@ MIN_TRAINING_COHERENCE = 0.05
 MIN_SUM_OF_SQUARES = MIN_SPREAD  # smallest divisor of a share of squares, so that none is 0
 MAX_ABS_Z = 4.0  # standardised values are clipped to this
 MIN_SPREAD_SAMPLES = 8  # new samples from which on their spread and their axes are checked
-MIN_UNIFORM_SAMPLES = 10
-"""New samples from which on a call of the same class for all of them is doubtful."""
+MIN_UNIFORM_SAMPLES = 10  # new samples from which on one class for all of them is doubtful
 ID_QUESTION = "do the gene ids stand beside their own values?"
 OF_PANEL = "that are compared"
 """Text that names the genes of the panel in a message, as `OF_MODEL` those of the models."""

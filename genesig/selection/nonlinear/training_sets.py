@@ -55,11 +55,9 @@ class NonlinearProtocol(TauGrid):
 
 RANK_KERNEL_WIDTH = 0.25  # width of the Gaussian kernel between ranks, which run from 0 to 1
 
-MIN_EIGENVALUE_SHARE = 1e-8
-"""Share of the largest eigenvalue below which a kernel's eigenfunctions are left out."""
+MIN_EIGENVALUE_SHARE = 1e-8  # of the largest one, below which eigenfunctions are left out
 
-GENES_PER_BLOCK = 1024
-"""Genes whose ranks are computed at once, in six times the memory of their values."""
+GENES_PER_BLOCK = 1024  # genes ranked at once, in six times the memory of their values
 
 
 def screen(X: Array, y: Array, max_genes: int | None) -> Array:

@@ -27,8 +27,7 @@ Rows = list[list[str]]
 TEXT_SUFFIX = ".tsv"
 ZIP_MAGIC = b"PK"  # first bytes of a workbook of today
 OLD_MAGIC = bytes.fromhex("d0cf11e0")  # first bytes of a workbook of before 2007
-MIN_NUMBER_SHARE = 0.9
-"""Share of numbers among the cells of a sheet that is a matrix, and no sample table."""
+MIN_NUMBER_SHARE = 0.9  # share of numbers among the cells of a sheet that is a matrix
 MIN_COLUMNS = 2  # columns of a sample table; a legend may have one
 MIN_ROWS = 3  # rows of a sample table below its header, at least one more than notes have
 

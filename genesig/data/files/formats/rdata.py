@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 SAVE_COMMAND = "in R: saveRDS(as.matrix(x), 'expression.rds')"
 SUMMARIZED_SLOTS = ("class", "assays", "colData", "NAMES", "elementMetadata", "rowRanges")
 """Slots that are read of a SummarizedExperiment and of classes that extend it."""
-UNREAD_SLOTS = ("metadata", "seqinfo")
-"""Slots of other objects that are not read: they may hold anything."""
+UNREAD_SLOTS = ("metadata", "seqinfo")  # slots of objects that are not read: they may hold anything
 MAX_SEQUENCE_LENGTH = 10_000_000
 """Largest length of a sequence that a file stores by its ends: a damaged file can promise any."""
 

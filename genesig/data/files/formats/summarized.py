@@ -22,8 +22,7 @@ from genesig.errors import did_you_mean, input_error
 from genesig.machine import check_size
 from genesig.words import counted, listing
 
-COUNTS_ASSAY = "counts"
-"""The assay of a DESeqDataSet with data; its other assays are by-products of fits."""
+COUNTS_ASSAY = "counts"  # assay of a DESeqDataSet with data; its others are by-products of fits
 COPIES_OF_DENSE = 2  # copies of a dense matrix in memory: itself and its transpose
 
 

@@ -37,8 +37,7 @@ OTHER_FILE_TYPES = {
     b"\x89HDF": "an HDF5 file; if it is an AnnData file, rename it to .h5ad",
 }
 UTF_16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-SAMPLED_BYTES = 200
-"""Bytes of a text without a mark that tell whether each letter takes two of them."""
+SAMPLED_BYTES = 200  # bytes of a text without a mark that tell if each letter takes two of them
 
 
 def as_utf8(content: bytes, file_name: str) -> bytes:
