@@ -108,6 +108,7 @@ def adjustment(
         )
         to_basis[set_number] = _basis_matrix(centred_covariates, root[:, set_number])
         basis[set_number] = (centred_covariates @ to_basis[set_number]).T
+        # Needed beside independent covariates: the mean, a gene, and a sample to judge them by.
         if q and np.sum(root[:, set_number] > 0) <= 2 + np.any(to_basis[set_number], axis=0).sum():
             raise GenesigError(
                 f"{q} covariates for {rows[:, set_number].sum()} training samples leave nothing to"

@@ -52,7 +52,7 @@ class FeatureMoments(NamedTuple):
 
     mean: Array  # (k, d) less the shift
     inverse: Array  # (k, d) inverse scale
-    norm: Array  # ``||Z'Z|| / n_rows`` of the training sets whose spectrum was asked for
+    norm: Array  # ``||Z'Z|| / n_rows`` of the training sets numbered by `norm_sets`
     tau_max: Array  # (k,) ``(2/n_rows) max_j |z_j'y| / w_j``
 
 
@@ -73,9 +73,9 @@ def first_with_equal_rows(rows: TrainingRows) -> Array:
 
 
 def feature_moments(
-    matrix: FeatureMatrix, rows: TrainingRows, weights: Array, *, spectrum: Sequence[int]
+    matrix: FeatureMatrix, rows: TrainingRows, weights: Array, *, norm_sets: Sequence[int]
 ) -> FeatureMoments:
-    """Return the moments of k training sets; norms only of the sets numbered by `spectrum`.
+    """Return the moments of k training sets; norms only of the sets numbered by `norm_sets`.
 
     weights (d,) are those of the l1 terms; a feature of weight 0 does not count for `tau_max`.
     """
@@ -83,9 +83,9 @@ def feature_moments(
     d = len(matrix.F)
     inverse_weights = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
     moments = FeatureMoments(
-        np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k)
+        np.empty((k, d)), np.empty((k, d)), np.zeros(len(norm_sets)), np.zeros(k)
     )
-    training_rows = [np.flatnonzero(rows.root_weights[q]) for q in spectrum]
+    training_rows = [np.flatnonzero(rows.root_weights[q]) for q in norm_sets]
     grams = [np.zeros((len(in_training), len(in_training))) for in_training in training_rows]
     # Standardised values are small; others may be too large for single precision.
     precision = np.float32 if rows.unit_variance[0] else np.float64
@@ -98,12 +98,12 @@ def feature_moments(
             2.0 / rows.n_rows * (inverse_weights[columns] * inverse * np.abs(product)).max(axis=1)
         )
         np.maximum(moments.tau_max, gradient, out=moments.tau_max)
-        for q, in_training, gram in zip(spectrum, training_rows, grams, strict=True):
+        for q, in_training, gram in zip(norm_sets, training_rows, grams, strict=True):
             Z = np.empty((len(block.F), len(in_training)), dtype=precision)
             fill_standardised_block(block.F, in_training, mean[q], inverse[q], Z)
             gram += Z.T @ Z
-    if spectrum:
-        moments.norm[:] = _matrix_norms(matrix, rows, grams, moments.inverse, spectrum)
+    if norm_sets:
+        moments.norm[:] = _matrix_norms(matrix, rows, grams, moments.inverse, norm_sets)
     return moments
 
 
@@ -171,24 +171,24 @@ def _matrix_norms(
     rows: TrainingRows,
     grams: list[Array],
     inverse: Array,
-    spectrum: Sequence[int],
+    norm_sets: Sequence[int],
 ) -> Array:
-    """Return ``||Z'Z|| / n_rows`` of the training sets numbered by `spectrum`, in its order.
+    """Return ``||Z'Z|| / n_rows`` of the training sets numbered by `norm_sets`, in its order.
 
     The Gram matrices, before weights and covariates, only give the first principal direction u. An
     error of u, as in single precision, changes ``||Z'u||²`` by its square.
     """
-    norm = np.zeros(len(spectrum))
+    norm = np.zeros(len(norm_sets))
     directions = np.stack(
         [
             _principal_direction(gram, rows_of_sets(rows, q))
-            for q, gram in zip(spectrum, grams, strict=True)
+            for q, gram in zip(norm_sets, grams, strict=True)
         ]
     )
     for columns in feature_blocks(*matrix.F.shape):
-        product = (directions @ matrix.F[columns].T) * inverse[spectrum, columns]
+        product = (directions @ matrix.F[columns].T) * inverse[norm_sets, columns]
         norm += np.einsum("qj,qj->q", product, product)
-    return np.asarray(norm / rows.n_rows[spectrum])
+    return np.asarray(norm / rows.n_rows[norm_sets])
 
 
 def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
@@ -286,7 +286,7 @@ class TrainingSets:
         if self.moments_cache is not None:
             return self.moments_cache[0, chunk], self.moments_cache[1, chunk]
         rows = rows_of_sets(self.training_rows, chunk)
-        moments = feature_moments(self.matrix, rows, self.weights, spectrum=())
+        moments = feature_moments(self.matrix, rows, self.weights, norm_sets=())
         return moments.mean, moments.inverse
 
     @cached_property
@@ -389,7 +389,7 @@ def training_sets(
             matrix,
             rows_of_sets(training_rows, chunk),
             weights,
-            spectrum=[q - first for q in distinct],
+            norm_sets=[q - first for q in distinct],
         )
         tau_max[chunk] = moments.tau_max
         norm[distinct] = moments.norm

@@ -179,8 +179,8 @@ def spline_columns(C: Array, knots: Array) -> Array:
     C (n, r) float. knots (r, K) float: NaN where a column has no more.
     """
     columns = []
-    for x, row in zip(C.T, knots, strict=True):
-        known_knots = row[~np.isnan(row)]
+    for x, padded_knots in zip(C.T, knots, strict=True):
+        known_knots = padded_knots[~np.isnan(padded_knots)]
         columns += [
             x,
             *(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -337,10 +337,18 @@ def _index_fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -
     return ""
 
 
-def read_h5ad(
-    path: str | Path, layers: Sequence[str] = ()
-) -> tuple[Array, pd.DataFrame, pd.DataFrame, str, dict[str, Array]]:
-    """Return X as float64, obs, var, the text under ``uns/genesig``, and the layers that exist.
+class H5adContent(NamedTuple):
+    """The parts of an AnnData file that `read_h5ad` reads."""
+
+    X: Array  # float64
+    obs: pd.DataFrame
+    var: pd.DataFrame
+    note: str  # the text under ``uns/genesig``
+    layers: dict[str, Array]  # those that exist, by name
+
+
+def read_h5ad(path: str | Path, layers: Sequence[str] = ()) -> H5adContent:
+    """Return the content of a file that genesig wrote, with some of its layers.
 
     Raises InvalidInput: see `checked_file`: results may have been changed by other programs.
     """
@@ -352,7 +360,7 @@ def read_h5ad(
             if f"layers/{name}" in file
         }
         X = dense(file["X"][()], str(path))
-        return X, _table(file["obs"]), _table(file["var"]), note, layer_values
+        return H5adContent(X, _table(file["obs"]), _table(file["var"]), note, layer_values)
 
 
 def _table(group: Any) -> pd.DataFrame:

@@ -175,16 +175,16 @@ class Dataset:
 
         Raises InvalidInput: the file was not written by `save`, or is damaged.
         """
-        X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
+        content = read_h5ad(path, (UNALIGNED,))
         try:
-            notes = json.loads(note)
+            notes = json.loads(content.note)
             return cls(
-                X=X,
-                obs=obs.astype(str),
-                var=var.assign(symbol=var["symbol"].astype(str)),
+                X=content.X,
+                obs=content.obs.astype(str),
+                var=content.var.assign(symbol=content.var["symbol"].astype(str)),
                 design=Design.from_notes(notes["design"]),
                 provenance=notes["provenance"],
-                unaligned=layers.get(UNALIGNED),
+                unaligned=content.layers.get(UNALIGNED),
             )
         except (KeyError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:80]

@@ -211,10 +211,7 @@ def excess_message(n_outer: int, n_inner: int, n_samples: int = 1) -> str | None
 
 
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
-    """Yield a problem for each outer split without test samples, or with a faulty training set.
-
-    Or with a group on both sides.
-    """
+    """Yield a problem for each empty test set, divided group and faulty outer training set."""
     for split in outer:
         location = f"split {split.name}"
         train = samples.rows(split.train)
@@ -242,9 +239,7 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
 def _fold_faults(
     samples: Samples, split_location: str, split: Split, level: str
 ) -> Iterator[Problem]:
-    """Yield a problem for each inner fold of a split that is empty, or has a faulty training set.
-
-    Or that divides a group.
+    """Yield a problem for each empty inner fold, divided group and faulty inner training set.
 
     level: key of `REMEDY`.
     """

@@ -80,6 +80,7 @@ class FixStudies:
         averaging = membership.T / membership.sum(axis=0)[:, None]
         R = np.asarray(response, dtype=float)
         R = R.reshape(len(X), -1)
+        # Least squares on R and a location of each study: slopes by deviations from study means.
         slopes = np.linalg.lstsq(R - membership @ (averaging @ R), X, rcond=None)[0]
         location = averaging @ (X - R @ slopes)
         return cls(column, list(rows_of_study), location - location.mean(axis=0))

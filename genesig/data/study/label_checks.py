@@ -570,9 +570,9 @@ def _describe_association(table: pd.DataFrame, label: str, is_blank: Array) -> s
 
 
 def _blank_association(values: Array, is_blank: Array) -> tuple[float, list[str]]:
-    """Return the correlation of blank labels with those values of another column that go with them.
+    """Return the correlation of blank labels with values of a column, and these values.
 
-    And these values: those of which most samples lack a label. values (n,) str. is_blank (n,) bool.
+    values (n,) str; most samples of the returned ones lack a label. is_blank (n,) bool.
     """
     groups = sorted(set(values.tolist()))
     if not 1 < len(groups) <= MAX_GROUP_VALUES:

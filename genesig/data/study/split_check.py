@@ -85,9 +85,9 @@ def check_tested_classes(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pr
 def check_training_classes(
     sheet: Sheet, splits: Splits, decision: Config, source: str
 ) -> Iterator[Problem]:
-    """Yield a warning if a class has too few training samples for the wanted specificity.
+    """Yield a warning if a class has too few training samples for its wanted rate of correct calls.
 
-    Or for the wanted sensitivity. Samples of one group count once.
+    The rate is the sensitivity or the specificity. Samples of one group count once.
 
     decision: section ``decision`` of the config.
     source: name of the config in messages.

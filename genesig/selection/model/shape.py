@@ -92,9 +92,12 @@ def covariates_of(model: ModelJson) -> tuple[Covariate, ...]:
     columns = model.get("covariates", {"columns": []})["columns"]
     return tuple(
         Covariate(
-            c["column"], c["levels"] and tuple(c["levels"]), len(c["knots"] or ()), c["words"]
+            column["column"],
+            levels=column["levels"] and tuple(column["levels"]),
+            knots=len(column["knots"] or ()),
+            words=column["words"],
         )
-        for c in columns
+        for column in columns
     )
 
 

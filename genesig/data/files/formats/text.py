@@ -148,7 +148,7 @@ def text_table(frame: pd.DataFrame, index: str) -> TextTable:
 
 
 def number_matrix(rows: Iterable[Any], columns: Iterable[Any], cells: Any) -> Matrix:
-    """Return the matrix of a file that has rows and no lines."""
+    """Return the matrix of a file without lines, such as a workbook: messages count its rows."""
     values = np.asarray(cells, dtype=np.float64)
     names = tuple(text_of(name) for name in rows)
     lines = tuple(range(1, len(names) + 1))

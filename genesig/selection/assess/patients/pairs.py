@@ -200,6 +200,7 @@ def _fit_ordered_pairs(D: Array, w: Array) -> tuple[Array, Array, Array] | None:
             return None
         inverse = np.linalg.inv(A)
         leverage = v * np.einsum("ij,jk,ik->i", D, inverse, D)
+        # The derivative of ½ log |A| is the part with the leverage (Firth).
         gradient = D * (w * (1 - P) + leverage * (0.5 - P))[:, None]
         step = inverse @ gradient.sum(axis=0)
         if np.abs(step).max() <= 1e-9:
