@@ -1,7 +1,8 @@
 """The path of l1 and elastic-net logistic regression by Newton methods, in NumPy.
 
-It serves the baselines of two classes, which need no compiled code for it in a first run.
-`genesig.optim.logistic` has the certified solver with sample weights, which is compiled.
+It serves the baselines of two classes alone. `genesig.optim.logistic` solves the same problem, with
+sample weights and certificates, but a first run would have to compile it, which takes longer than
+a small study; no study needs it for anything else.
 """
 
 from __future__ import annotations

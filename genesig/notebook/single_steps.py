@@ -115,22 +115,20 @@ def read(
     source = str(expression)
     matrix = read_matrix(expression, part)
     file_format = format_of(expression)
-    # A format of either way is a plain table, without a description of samples or genes.
-    single_format = None if file_format is None or file_format.either_way else file_format
+    # A plain table, of which either side may have the samples, describes neither samples nor genes.
+    described_format = None if file_format is None or file_format.either_way else file_format
+    sample_file = str(samples or expression)
     sample_table = None
-    if samples is not None or (single_format is not None and single_format.samples is not None):
-        is_same_file = samples is None or samples == expression
-        file_table = read_sample_table(
-            samples or expression, matrix.columns, part if is_same_file else None
-        )
-        file_table, notes = table_of_matrix(file_table, matrix, str(samples or expression))
-        sample_table = file_table.cells
-        for problem in notes:
-            if problem.level != "note":
-                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
-        check_sample_names(list(map(str, sample_table.index)), str(samples or expression))
-    matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
     problems: list[Problem] = []
+    if samples is not None or (
+        described_format is not None and described_format.samples is not None
+    ):
+        part_of_table = part if samples in (None, expression) else None
+        file_table = read_sample_table(samples or expression, matrix.columns, part_of_table)
+        file_table, problems = table_of_matrix(file_table, matrix, sample_file)
+        sample_table = file_table.cells
+        check_sample_names(list(map(str, sample_table.index)), sample_file)
+    matrix = _samples_in_rows(matrix, source, sample_table, sample_file)
     surroundings = Surroundings(sample_table, kept_kinds=keep)
     matrix, _ = leave_out_other_columns(matrix, source, surroundings, problems)
     if errors := [problem for problem in problems if problem.level == "error"]:
@@ -141,7 +139,7 @@ def read(
     check_sample_names(matrix.rows, source)
     _check_cells(matrix, source)
     var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
-    if single_format is not None and single_format.genes is not None:
+    if described_format is not None and described_format.genes is not None:
         gene_table = read_genes(expression, part)
         var = var.join(gene_table[~gene_table.index.duplicated()]).fillna("")
     names = pd.Index(matrix.rows, dtype=object)

@@ -206,12 +206,12 @@ class StudyResults:
     quality_summary: Mapping[str, Any]  # content of results/quality.json
     # tables of the results, by the names of their files (`ALL_TABLES`)
     tables: Mapping[str, pd.DataFrame]
-    null: Mapping[str, Any]  # ``error``: (B, n_mu) nested-CV errors of the permutations; B may be 0
+    null: Mapping[str, Any]  # content of null.npz, see `null_errors` of `selection.assess.controls`
     run: Mapping[str, Any]  # content of results/settings.json
     # the resolved config; None if it is the config of `run`
     config: Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()  # warnings of the validation
-    warning_codes: Sequence[str] = ()  # their codes; warnings without a code have no entry
+    warning_codes: Sequence[str] = ()  # codes of those warnings that have one
     external: Sequence[Mapping[str, Any]] = ()  # contents of results/external/*/about.json
     halves: Fits | None = None  # fits of the half-subsamples
 
@@ -328,7 +328,8 @@ def _warnings(report: Report, results: StudyResults) -> list[str]:
 def _packed_table(name: str, frame: pd.DataFrame) -> PackedTable:
     """Return the first rows of a table as the page shows them.
 
-    The smallest p is first, symbols of representatives are added, and long lists of genes are cut.
+    The single-gene tests are sorted by p, the prototype of each block gets its symbol, and long
+    lists of genes are cut.
     """
     frame = enrichment.shorten_gene_lists(frame)
     if name == "univariate":
