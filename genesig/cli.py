@@ -219,11 +219,6 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     )
 
 
-def _validate_study(options: argparse.Namespace) -> int:
-    """Check a study; return 1 if there is an error."""
-    return _check_study(options.config)
-
-
 def _check_study(configs: Sequence[str]) -> int:
     """Print every problem of a study, a summary and its cost; return 1 if there is an error.
 
@@ -425,7 +420,7 @@ def _print_parameters(options: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "validate": _validate_study,
+    "validate": lambda options: _check_study(options.config),
     "run": _run_study,
     "init": _init_folder,
     "fetch": _fetch_series,

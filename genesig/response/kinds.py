@@ -98,22 +98,12 @@ def _read_several_classes(obs: pd.DataFrame, design: Design) -> Array:
     return np.array([float(class_code[name]) for name in obs[design.label].astype(str)])
 
 
-def _samples_of_several_classes(y: Array, classes: ClassNames) -> dict[str, Array]:
-    """Return the masks of the samples of each class, by ``"class 'case'"``."""
-    return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
-
-
 def _fault_of_several_classes(y: Array, classes: ClassNames) -> str | None:
     """Return the end of a sentence that a class is missing, or None."""
     missing_classes = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
     if not missing_classes:
         return None
     return f"have no '{missing_classes[0]}', and every class is needed"
-
-
-def _read_numbers(obs: pd.DataFrame, design: Design) -> Array:
-    """Return the labels as numbers."""
-    return np.asarray(obs[design.label].astype(str).astype(float))
 
 
 def _strata_of_numbers(y: Array, n_parts: int) -> Array:
@@ -135,11 +125,6 @@ def _strata_of_numbers(y: Array, n_parts: int) -> Array:
     for number, members in enumerate(np.array_split(by_rank, max(1, len(y) // n_parts))):
         bins[members] = number
     return bins
-
-
-def _fault_of_numbers(y: Array, classes: ClassNames) -> str | None:
-    """Return that all responses are equal, or None."""
-    return None if len(np.unique(y)) > 1 else "do not have two different responses"
 
 
 SURVIVAL_DTYPE = np.dtype([("time", float), ("event", bool)])
@@ -216,20 +201,24 @@ RESPONSES: dict[str, Response] = {
         label_values=lambda y: y,
         numeric_response=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
         strata=lambda y, parts: y.astype(np.int64),
-        required_samples=_samples_of_several_classes,
+        required_samples=lambda y, classes: {
+            f"class '{name}'": y == number for number, name in enumerate(classes or ())
+        },
         training_fault=_fault_of_several_classes,
         describe_counts=lambda y, classes: ", ".join(
             f"{int((y == number).sum())} {name}" for number, name in enumerate(classes or ())
         ),
     ),
     "regression": Response(
-        read=_read_numbers,
+        read=lambda obs, design: np.asarray(obs[design.label].astype(str).astype(float)),
         label_cells=label_words,
         label_values=lambda y: y,
         numeric_response=lambda y: y,
         strata=_strata_of_numbers,
         required_samples=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
-        training_fault=_fault_of_numbers,
+        training_fault=lambda y, classes: (
+            None if len(np.unique(y)) > 1 else "do not have two different responses"
+        ),
         describe_counts=lambda y, classes: "",
     ),
     "survival": Response(

@@ -410,20 +410,19 @@ def draw_permutation(
         rows = np.array(blocks)  # (n_blocks, block_size): each row of it goes to another's place
         any_exchange = any_exchange or len(np.unique(y[rows])) > 1
         row_of_sample[rows] = rows[rng.permutation(len(rows))]
-    if not any_exchange and dataset.design.batch is not None:
-        raise LocatedError(
-            "controls.permutations",
-            "no label can change place inside its batch, because each batch "
-            "has one label (or groups of one label, none of equal size with the other); set "
-            "controls.permutations: 0, or take data.batch away",
-        )
     if not any_exchange:
-        raise LocatedError(
-            "controls.permutations",
-            "no label can change place, because groups with one label are "
-            "exchanged as a whole with groups of equal size, and there are none with the other "
-            "label; set controls.permutations: 0",
+        fault = (
+            "no label can change place, because groups with one label are exchanged as a whole "
+            "with groups of equal size, and there are none with the other label; set "
+            "controls.permutations: 0"
         )
+        if dataset.design.batch is not None:
+            fault = (
+                "no label can change place inside its batch, because each batch has one label (or "
+                "groups of one label, none of equal size with the other); set "
+                "controls.permutations: 0, or take data.batch away"
+            )
+        raise LocatedError("controls.permutations", fault)
     return row_of_sample
 
 

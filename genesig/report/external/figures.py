@@ -299,7 +299,14 @@ def classification_figures(
         caption=WORDS.text("scores"),
     )
     if cohort["scores"]["calibration_slope"]["value"] is not None:
-        yield _reliability_figure(cohort, classes, stem)
+        yield Picture(
+            f"{stem}_calibration",
+            partial(draw_reliability, cohort, classes),
+            data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
+            title=f"{clean(cohort['name'])}: calibration",
+            description=WORDS.text("calibration_description", cohort, classes[1]),
+            caption=WORDS.text("calibration", classes[1]),
+        )
 
 
 def _roc_figure(
@@ -332,18 +339,6 @@ def _confusion_figure(
         title=f"{clean(name)}: confusion matrix",
         description=f"Number of samples: {charts.confusion_words(counts, classes)}.",
         caption=WORDS.text("confusion", len(classes)),
-    )
-
-
-def _reliability_figure(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
-    """Return the calibration of a cohort with two classes."""
-    return Picture(
-        f"{stem}_calibration",
-        partial(draw_reliability, cohort, classes),
-        data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
-        title=f"{clean(cohort['name'])}: calibration",
-        description=WORDS.text("calibration_description", cohort, classes[1]),
-        caption=WORDS.text("calibration", classes[1]),
     )
 
 

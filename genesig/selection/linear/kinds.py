@@ -54,11 +54,6 @@ def calibrate_two_classes(training_set: TrainingSet, scores: Array) -> ShrunkenL
     return _class_line(training_set, class_scores, training_set.y > 0)
 
 
-def calibrate_classes(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
-    """Return the line from the scores (n, T) of T classes, y = 0 to T - 1."""
-    return _class_line(training_set, scores, training_set.y)
-
-
 def _class_line(
     training_set: TrainingSet, class_scores: Array, class_number: Array
 ) -> ShrunkenLine:
@@ -389,7 +384,9 @@ FITTINGS: dict[str, Fitting] = ByKind(
             decide=_decide_by_margins,
             decision_scores=_class_margins,
             rotates_scores=True,
-            calibrate=calibrate_classes,
+            calibrate=lambda training_set, scores: _class_line(
+                training_set, scores, training_set.y
+            ),
             output_shape=lambda design: (len(design.classes or ()),),
         ),
         "regression": Fitting(

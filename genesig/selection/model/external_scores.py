@@ -305,11 +305,6 @@ def _test_several_classes(cohort: ScoredCohort) -> ExternalTest:
     ), {}
 
 
-def _test_numbers(cohort: ScoredCohort) -> ExternalTest:
-    """Return the measures of numbers."""
-    return measure_numbers(cohort.y, cohort.f, cohort.group), {}
-
-
 def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     """Compare predicted with observed survival; the censoring is that of the study."""
     training = cohort.dataset.response()
@@ -365,7 +360,7 @@ EXTERNAL_TESTS: ByKind[Callable[[ScoredCohort], ExternalTest]] = ByKind(
     {
         "classification": _test_classes,
         SEVERAL_CLASSES: _test_several_classes,
-        "regression": _test_numbers,
+        "regression": lambda cohort: (measure_numbers(cohort.y, cohort.f, cohort.group), {}),
         "survival": _test_survival,
     }
 )
