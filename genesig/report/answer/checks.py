@@ -123,7 +123,7 @@ def _missing_stability_words(data: Study) -> str:
     reason = "No halves of the samples were drawn"
     if halves["drawn"]:
         reason = f"Not defined on {halves['drawn']} halves of the samples"
-    if halves["empty"]:
+    if halves["no_gene_selected"]:
         reason = f"No gene was selected in any of {halves['drawn']} halves of the samples"
     if stability is None:
         return reason

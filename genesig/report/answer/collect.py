@@ -300,8 +300,8 @@ def _stability(rows: list[TableRow]) -> Stability | None:
 def _half_samples(rows: list[TableRow], drawn: int) -> HalfSamples:
     """Return the number of halves drawn, and whether every list of them was empty."""
     half_rows = [row for row in rows if row["source"] == "half_subsamples"]
-    empty = bool(half_rows) and half_rows[0]["mean_size"] == 0
-    return {"drawn": drawn, "empty": drawn > 0 and empty}
+    all_empty = bool(half_rows) and half_rows[0]["mean_size"] == 0
+    return {"drawn": drawn, "no_gene_selected": drawn > 0 and all_empty}
 
 
 def _other_methods(controls: Sequence[TableRow]) -> list[TableRow]:

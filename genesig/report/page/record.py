@@ -96,8 +96,8 @@ class Stability(TypedDict):
 class HalfSamples(TypedDict):
     """Random halves of the samples."""
 
-    drawn: int
-    empty: bool  # whether the list of every half is empty
+    drawn: int  # number of halves
+    no_gene_selected: bool  # whether the list of every half is empty
 
 
 class BestOtherMethod(TypedDict):
