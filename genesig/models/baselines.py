@@ -163,9 +163,9 @@ def forest_votes(X: Array, y: Array, X_test: Array, random_state: int) -> tuple[
         tree = DecisionTreeClassifier(max_features="sqrt", random_state=tree_state)
         tree.fit(rows[:n], y, sample_weight=times, check_input=False)
         shares = tree.predict_proba(rows, check_input=False)
-        absent = times == 0
-        held_out_shares[absent] += shares[:n][absent]
-        n_trees[absent] += 1
+        is_absent = times == 0
+        held_out_shares[is_absent] += shares[:n][is_absent]
+        n_trees[is_absent] += 1
         votes += shares[n:]
     return held_out_shares / np.maximum(n_trees, 1), votes / N_TREES
 

@@ -112,8 +112,8 @@ class Study:
         if not isinstance(item, dict) or not hasattr(item.get("expression"), "obs_names"):
             return item
         path = str(self._register(f"study{number}.h5ad", item["expression"]))
-        symbols = "symbol" in item["expression"].var and "annotation" not in item
-        gene_settings = {"annotation": path, "symbol": "symbol"} if symbols else {}
+        has_symbols = "symbol" in item["expression"].var and "annotation" not in item
+        gene_settings = {"annotation": path, "symbol": "symbol"} if has_symbols else {}
         return {"name": f"study{number}", **gene_settings, **item, "expression": path}
 
     def __repr__(self) -> str:

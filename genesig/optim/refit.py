@@ -188,12 +188,12 @@ def minimum_norm_coef(Z: Array, y: Array, rho: Array) -> Array:
     values count as 0.
     """
     U, singular_values, V = np.linalg.svd(Z, full_matrices=False)
-    selected = singular_values > MIN_SINGULAR_VALUE * singular_values.max(initial=0.0)
-    U = U[:, selected]
-    singular_values = singular_values[selected]
+    is_selected = singular_values > MIN_SINGULAR_VALUE * singular_values.max(initial=0.0)
+    U = U[:, is_selected]
+    singular_values = singular_values[is_selected]
     coef_on_axes = (
         singular_values[:, None, None]
-        * (V[selected] @ y)[:, None]
+        * (V[is_selected] @ y)[:, None]
         / (singular_values[:, None] ** 2 + rho)[..., None]
     )
     return np.asarray(U @ coef_on_axes.reshape(len(singular_values), -1))

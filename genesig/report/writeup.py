@@ -162,10 +162,10 @@ def _limitations(data: Writeup) -> str:
 
 def _next_steps(data: Writeup) -> str:
     """Return the section of the report that names next steps, or `OPEN_ITEM`."""
-    planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
+    is_planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
     if no_evidence(data):
         return "the last sentences of the Summary"
-    return "Size of a validation study" if planned else OPEN_ITEM
+    return "Size of a validation study" if is_planned else OPEN_ITEM
 
 
 # number of the item, its request, and its answer: None is for the authors, a text is the same in

@@ -65,12 +65,12 @@ class Covariate:
             for cell_text in cls(column, None, 0, words or {}).spelt(cells)
             if not is_missing(cell_text)
         )
-        numbers = all(map(is_number, count_of_cell))
-        if categorical or not numbers:
+        are_numbers = all(map(is_number, count_of_cell))
+        if categorical or not are_numbers:
             spelling: dict[str, str] = {}
             for cell in sorted(count_of_cell, key=lambda cell: (-count_of_cell[cell], cell)):
                 spelling.setdefault(as_read(cell), cell)
-            levels = sorted(spelling.values(), key=float if numbers else None)
+            levels = sorted(spelling.values(), key=float if are_numbers else None)
             return cls(column, tuple(levels), 0, words or {})
         knots = knots if len(set(map(float, count_of_cell))) > 2 else 0
         return cls(column, None, knots, words or {})

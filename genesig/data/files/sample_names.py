@@ -219,10 +219,14 @@ def without_absent(
     on_both = any(set(names).intersection(side) for side in axes if side is not axis)
     if on_both or not 0 < len(absent) <= MAX_ABSENT_SHARE * len(names) or "" in absent:
         return table, []
-    misspelt = any(
+    any_misspelt = any(
         _differs_in_a_letter(name, unlisted_name) for name in absent for unlisted_name in unlisted
     )
-    if misspelt or matrix.corner in absent or (unlisted and changed_name_advice(absent, unlisted)):
+    if (
+        any_misspelt
+        or matrix.corner in absent
+        or (unlisted and changed_name_advice(absent, unlisted))
+    ):
         return table, []
     message = (
         f"{len(absent)} of the {counted(len(names), 'sample')} not in {matrix_file}, so left out: "
@@ -410,8 +414,8 @@ def _matching_columns(
         match = NameColumn(name, position, names, manner)
         if manner and match.n_names < len(names):
             continue  # one sample of the matrix for two rows
-        digits = all(map(str.isdigit, names.values()))
-        needed = len(axis) if digits else min(len(cells), len(axis))
+        are_digits = all(map(str.isdigit, names.values()))
+        needed = len(axis) if are_digits else min(len(cells), len(axis))
         if names and 2 * match.n_names >= needed:
             yield match
 
@@ -422,8 +426,8 @@ def _choose_column(
     """Return the column with most names; None, with an error, if two are equally good."""
 
     def rank(match: NameColumn) -> tuple[int, bool, bool]:
-        unique = match.n_names == len(match.names)
-        return match.n_names, unique, USUAL_HEADER.fullmatch(match.name) is not None
+        is_unique = match.n_names == len(match.names)
+        return match.n_names, is_unique, USUAL_HEADER.fullmatch(match.name) is not None
 
     highest = max(map(rank, matches))
     leading = [match for match in matches if rank(match) == highest]

@@ -253,6 +253,7 @@ def _symbols_of_cell(cell: str, column: str) -> list[str]:
     """Return the distinct symbols of a cell; `column` is the name of its column, as in `Header`."""
     parts = [part.strip() for part in SYMBOL_SEPARATOR.split(cell)]
     if column == ASSIGNMENT_HEADER:
+        # The second field of an assignment; a part without fields has no symbol.
         parts = [[*part.split(ASSIGNMENT_SEPARATOR), ""][1].strip() for part in parts]
     return [
         part for part in dict.fromkeys(parts) if part != NETAFFX_MISSING and not is_missing(part)

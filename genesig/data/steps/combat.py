@@ -226,12 +226,12 @@ class Combat:
         level = self._level(covariate_columns)[:, is_adjustable]
         names = _batch_names(batch)
         for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
-            rows = names == name
+            in_batch = names == name
             if gamma.any():  # the reference batch has none, and keeps its last digit
-                values = (Z[rows] - gamma[is_adjustable]) / np.sqrt(
+                values = (Z[in_batch] - gamma[is_adjustable]) / np.sqrt(
                     delta[is_adjustable]
-                ) * scale + level[rows]
-                adjusted[np.ix_(rows, is_adjustable)] = values
+                ) * scale + level[in_batch]
+                adjusted[np.ix_(in_batch, is_adjustable)] = values
         return adjusted
 
     @classmethod

@@ -419,8 +419,8 @@ def fit_slope(
     samples, positive.
     """
     scores = np.asarray(scores, dtype=float)
-    constant = np.ptp(scores) <= MIN_RANGE * np.abs(scores).max()
-    if not np.any(event) or np.isnan(scores).any() or constant:
+    is_constant = np.ptp(scores) <= MIN_RANGE * np.abs(scores).max()
+    if not np.any(event) or np.isnan(scores).any() or is_constant:
         return NO_SLOPE
     risk = RiskSets.from_times(time, event, ties, weights)
     scale = float(scores.std())

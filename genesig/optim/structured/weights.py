@@ -205,7 +205,7 @@ def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Ar
     traces, shifts = np.zeros((2, 3, len(blocks)))
     rows = np.concatenate([exchange.rows, np.zeros_like(exchange.rows[:1])])  # the last one pads
     fixed = np.concatenate([exchange.fixed, np.zeros_like(exchange.fixed[:1])])
-    shifted = bool(np.abs(fixed).max() > 1e-6 * np.abs(rows).max())
+    is_shifted = bool(np.abs(fixed).max() > 1e-6 * np.abs(rows).max())
     for numbers, padded in blocks_by_size(blocks, rows.shape[1]):
         A = rows[padded]
         B = A.transpose(0, 2, 1)
@@ -213,7 +213,7 @@ def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Ar
         traces[0, numbers] = np.einsum("kii->k", gram)
         traces[1, numbers] = np.einsum("kij,kij->k", gram, gram)
         traces[2, numbers] = np.einsum("kij,kij->k", gram @ gram, gram)
-        if shifted:
+        if is_shifted:
             products = B @ fixed[padded]
             shifts[0, numbers] = np.square(fixed[padded]).sum(axis=(1, 2))
             shifts[1, numbers] = 4 * np.square(products).sum(axis=(1, 2)) * exchange.powers[1]

@@ -54,11 +54,11 @@ def shrinkage_words(data: Study) -> str:
     shrinkage = data["held_out"].get("shrinkage")
     if shrinkage is None:
         return ""
-    survival = data["study"]["classes"] is None
-    if reason := doubt_of_line(shrinkage, survival=survival):
-        quantity = "Predicted risks" if survival else "Probabilities"
+    is_survival = data["study"]["classes"] is None
+    if reason := doubt_of_line(shrinkage, survival=is_survival):
+        quantity = "Predicted risks" if is_survival else "Probabilities"
         return f"{quantity} of new samples are in doubt: {reason}. "
-    quantity = "risks" if survival else "probabilities"
+    quantity = "risks" if is_survival else "probabilities"
     return (
         f"For {quantity} of new samples, model.json multiplies the fitted slope of the score by"
         f" {percent(shrinkage)}, because few samples make slopes too large. "

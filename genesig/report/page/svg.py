@@ -139,8 +139,8 @@ def _attributes_without_path(element: ET.Element) -> tuple[tuple[str, str], ...]
 
 def _is_line(element: ET.Element) -> bool:
     """Return whether a path is an opaque line; transparent ones darken where they cross."""
-    solid = not any("opacity" in key for key in element.attrib)
-    return element.tag == f"{SVG}path" and element.get("fill") == "none" and solid
+    is_solid = not any("opacity" in key for key in element.attrib)
+    return element.tag == f"{SVG}path" and element.get("fill") == "none" and is_solid
 
 
 def move_clips_to_children(root: ET.Element) -> None:

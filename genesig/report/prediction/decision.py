@@ -99,9 +99,9 @@ def net_benefit(probability: Array, positive: Array, threshold: Array, share: fl
 
     Source: Vickers and Elkin 2006, MDM 26:565; there π is the share of the positive samples.
     """
-    treated = probability[None] >= threshold[:, None]
-    true_positive_rate = treated[:, positive].mean(axis=1)
-    false_positive_rate = treated[:, ~positive].mean(axis=1)
+    is_treated = probability[None] >= threshold[:, None]
+    true_positive_rate = is_treated[:, positive].mean(axis=1)
+    false_positive_rate = is_treated[:, ~positive].mean(axis=1)
     return np.asarray(
         share * true_positive_rate - (1 - share) * false_positive_rate * threshold / (1 - threshold)
     )

@@ -327,10 +327,10 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
     styles = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
     # The plot beside it uses the first two styles for the classes, so they come last here.
     for name, (colour, marker) in zip(common, styles[2:] + styles[:2], strict=False):
-        members = values == name
+        is_member = values == name
         ax.scatter(
-            x[members],
-            y[members],
+            x[is_member],
+            y[is_member],
             s=34,
             color=colour,
             marker=marker,

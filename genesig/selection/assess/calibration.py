@@ -135,14 +135,14 @@ def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
 
     Source: Mosci 2009, table 7.2, column C.
     """
-    predicted = np.sign(f) == class_sign
-    errors_of_class = predicted & wrong(y, f)
+    is_predicted = np.sign(f) == class_sign
+    errors_of_class = is_predicted & wrong(y, f)
     if not errors_of_class.any():
-        return Rejection(int(predicted.sum()), 0, 0, np.nan)
+        return Rejection(int(is_predicted.sum()), 0, 0, np.nan)
     threshold = float(np.abs(f[errors_of_class]).max())
-    rejected = predicted & (np.abs(f) <= threshold)
+    rejected = is_predicted & (np.abs(f) <= threshold)
     return Rejection(
-        int(predicted.sum()), int(errors_of_class.sum()), int(rejected.sum()), threshold
+        int(is_predicted.sum()), int(errors_of_class.sum()), int(rejected.sum()), threshold
     )
 
 

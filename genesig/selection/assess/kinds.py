@@ -284,9 +284,9 @@ def _balanced_error_limits(
     (tests/references/test_coverage.py); with all samples counted 69-92 %.
     """
     splits = _balanced_split_errors(held_out, loss, class_number, n_classes)
-    undefined = bool(np.isnan(splits).any())
+    is_undefined = bool(np.isnan(splits).any())
     over_splits = (
-        NO_INTERVAL if undefined else corrected_t(splits, error, held_out.test_train_ratio)
+        NO_INTERVAL if is_undefined else corrected_t(splits, error, held_out.test_train_ratio)
     )
     over_samples = _interval_over_samples(
         held_out, loss, class_number, n_classes, 0.5 if _is_leave_one_out(held_out) else 1.0

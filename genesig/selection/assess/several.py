@@ -23,8 +23,8 @@ def predict_class(f: Array) -> Array:
     -1 at a tie or without f.
     """
     best = np.argmax(np.where(np.isnan(f), -np.inf, f), axis=-1)
-    highest = f == np.take_along_axis(f, best[..., None], axis=-1)
-    return np.asarray(np.where(highest.sum(axis=-1) == 1, best, -1))
+    is_highest = f == np.take_along_axis(f, best[..., None], axis=-1)
+    return np.asarray(np.where(is_highest.sum(axis=-1) == 1, best, -1))
 
 
 def wrong(y: Array, f: Array) -> Array:

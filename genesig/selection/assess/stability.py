@@ -78,8 +78,8 @@ class PairAgreement(NamedTuple):
         chance = (
             (first_missed * (1 - second_missed) + second_missed * (1 - first_missed)) * count
         ).sum(axis=1)
-        defined = chance > 1e-9
-        return cls(np.where(defined, 1 - differ / np.where(defined, chance, 1), np.nan))
+        is_defined = chance > 1e-9
+        return cls(np.where(is_defined, 1 - differ / np.where(is_defined, chance, 1), np.nan))
 
     def stability(self) -> float:
         """Return the mean Φ of the pairs for which it is defined; NaN if there is none."""

@@ -85,8 +85,8 @@ def standardise_columns(X: Array) -> Array:
     """Return the columns with mean 0 and length 1; constant ones become 0."""
     centred = X - X.mean(axis=0)
     length = np.sqrt(np.sum(np.square(centred), axis=0))
-    constant = length <= 1e-12 * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
-    return np.asarray(np.where(constant, 0.0, centred / np.where(constant, 1.0, length)))
+    is_constant = length <= 1e-12 * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
+    return np.asarray(np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, length)))
 
 
 BLOCK_COLUMNS = [

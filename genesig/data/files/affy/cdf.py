@@ -201,10 +201,10 @@ def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
         cells = [line.split("\t") for line in lines]
         columns = [np.array([cell[k] for cell in cells]) for k in positions]
         x, y, atom = (column.astype(np.int64) for column in columns[:3])
-        complete = len(lines) == int(values["NumCells"])
+        is_complete = len(lines) == int(values["NumCells"])
     except (KeyError, ValueError, IndexError):
-        complete = False
-    if not complete:
+        is_complete = False
+    if not is_complete:
         message = f"section [{section}] is not complete; copy or download the file again"
         raise input_error(file_name, message)
     return _Block(name, x, y, atom, _are_perfect_matches(*columns[3:]))
