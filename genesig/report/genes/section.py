@@ -249,11 +249,11 @@ def list_lengths(data: Genes) -> list[ListLength]:
     }
     lengths = [
         ListLength(
-            row["mu"] is None,
-            float(np.mean(sizes[row["mu"]])),
-            value,
-            study_measure.interval(row),
-            stability_of_mu.get(row["mu"]),
+            is_chosen=row["mu"] is None,
+            genes=float(np.mean(sizes[row["mu"]])),
+            value=value,
+            limits=study_measure.interval(row),
+            stability=stability_of_mu.get(row["mu"]),
         )
         for row in genesig_rows(tables["controls"])
         if row["mu"] in sizes and (value := study_measure.value(row["error"])) is not None

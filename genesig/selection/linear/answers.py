@@ -442,20 +442,22 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
     fitting = FITTINGS[training_set.kind]
     thresholds = score_thresholds(training_set, scores, settings)
 
-    def smallest_error(fold_set: TrainingSet, folds: Array) -> tuple[int, int, float]:
-        error, _ = fitting.validation_error(fold_set, scores[folds], thresholds, settings.criterion)
+    def smallest_error(fold_set: TrainingSet, fold_numbers: Array) -> tuple[int, int, float]:
+        error, _ = fitting.validation_error(
+            fold_set, scores[fold_numbers], thresholds, settings.criterion
+        )
         rounded_error = error.round(ERROR_DIGITS)
         smallest = rounded_error.min(axis=1)
         list_index = int(np.argmin(smallest))
         lam_index = int(np.flatnonzero(rounded_error[list_index] == smallest[list_index])[-1])
         return list_index, lam_index, float(error[list_index, lam_index])
 
-    def choose_by_folds(fold_set: TrainingSet, folds: Array) -> tuple[Array, Any]:
-        list_index, lam_index, _ = smallest_error(fold_set, folds)
+    def choose_by_folds(fold_set: TrainingSet, fold_numbers: Array) -> tuple[Array, Any]:
+        list_index, lam_index, _ = smallest_error(fold_set, fold_numbers)
         fold_thresholds = thresholds
         if fitting.rotates_scores:
             # Class means of all folds would bring the labels of a sample into its own score.
-            fold_thresholds = score_thresholds(fold_set, scores[folds], settings)
+            fold_thresholds = score_thresholds(fold_set, scores[fold_numbers], settings)
         return scores[:, list_index, lam_index], fold_thresholds[list_index, lam_index]
 
     list_index, lam_index, error = smallest_error(training_set, np.arange(len(scores)))
