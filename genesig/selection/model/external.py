@@ -400,9 +400,9 @@ def _score_cohort_with_model(
         corrects_batches=corrects_batches,
     )
     prepared, values, tables, further_results = test_model(answer)
-    fdr_tables, fdr_results, fdr_warnings = (
-        _score_fdr_selected(model, test_model) if has_fdr_selected_model(model) else ([], {}, [])
-    )
+    fdr_result = _FdrResult([], {}, [])
+    if has_fdr_selected_model(model):
+        fdr_result = _score_fdr_selected(model, test_model)
     record = {
         "name": settings.name,
         "file": cohort.file,
@@ -415,7 +415,7 @@ def _score_cohort_with_model(
             *warn_of_scale(model, prepared, values.filled, cohort.file),
             *warn_of_combat(model),
             *warn_of_class_shares(dataset, cohort, corrects_batches),
-            *fdr_warnings,
+            *fdr_result.warnings,
         ],
         "combat": corrects_batches,
         "batches": len(set(cohort.batch)),
@@ -434,10 +434,10 @@ def _score_cohort_with_model(
         **further_results,
         **_group_counts(dataset, cohort),
         "list": answer["list"],
-        **fdr_results,
+        **fdr_result.record,
         **{name: _records(table) for name, table in tables.items()},
     }
-    return CohortResult(_concatenate_tables([(answer["list"], tables), *fdr_tables]), record)
+    return CohortResult(_concatenate_tables([(answer["list"], tables), *fdr_result.tables]), record)
 
 
 def _test_model(
@@ -472,10 +472,18 @@ def _test_model(
     return _ModelResult(prepared, values, tables, further_results)
 
 
+class _FdrResult(NamedTuple):
+    """Test of the model of the FDR-selected genes; all empty without this model."""
+
+    tables: list[tuple[str, Tables]]  # name of the list and its tables, if it could be tested
+    record: dict[str, Any]  # key ``fdr_selected`` of ``about``
+    warnings: list[str]
+
+
 def _score_fdr_selected(
     model: ModelJson, test_model: Callable[[ModelJson], _ModelResult]
-) -> tuple[list[tuple[str, Tables]], dict[str, Any], list[str]]:
-    """Return tables, record and warnings of the model of the FDR-selected genes.
+) -> _FdrResult:
+    """Return the test of the model of the FDR-selected genes.
 
     ``has_fdr_selected`` of the record tells whether any gene passes the FDR; if none does, the
     model's genes are those of the largest selection frequency. If the cohort lacks too many of its
@@ -496,12 +504,9 @@ def _score_fdr_selected(
             f"the FDR-selected genes are not tested: {problem.message}"
             for problem in error.problems
         ]
-        return [], {"fdr_selected": record}, messages
-    return (
-        [(FDR_SELECTED, tables)],
-        {"fdr_selected": record | {"scores": _records(tables["scores"])}},
-        [],
-    )
+        return _FdrResult([], {"fdr_selected": record}, messages)
+    record["scores"] = _records(tables["scores"])
+    return _FdrResult([(FDR_SELECTED, tables)], {"fdr_selected": record}, [])
 
 
 def _concatenate_tables(parts: Sequence[tuple[str, Tables]]) -> Tables:
