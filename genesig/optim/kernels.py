@@ -84,7 +84,7 @@ class Gaussian:
     width: float
 
     def tables(self, inner: Array, left_squares: Array, right_squares: Array) -> KernelTables:
-        """Return the tables."""
+        """See `Kernel.tables`."""
         scale = self.width**-2
         squared = np.maximum(left_squares[:, None] + right_squares - 2 * inner, 0)
         value = np.exp(-0.5 * scale * squared)

@@ -538,13 +538,14 @@ def _cohort_values(
     if corrects_batches:
         after_combat = _correct_batches(dataset.X, before_combat, cohort.batch)
     filled = np.where(prepared.is_measured, after_combat[:, training_columns], prepared.values)
+    training = dataset.X[:, training_columns]
     return CohortValues(
-        dataset.X,
-        before_combat,
-        after_combat,
-        filled,
-        apply_learned_steps(model, model_of_list, dataset.X[:, training_columns], dataset.obs),
-        apply_learned_steps(model, model_of_list, filled),
+        training=dataset.X,
+        before_combat=before_combat,
+        after_combat=after_combat,
+        filled=filled,
+        training_seen=apply_learned_steps(model, model_of_list, training, dataset.obs),
+        cohort_seen=apply_learned_steps(model, model_of_list, filled),
     )
 
 

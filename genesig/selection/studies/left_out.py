@@ -63,19 +63,19 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     rows = []
     effects = []
     for study in studies:
-        response, scores, error, group = _held_out_study(dataset, predictions, study)
-        result = measure(response, scores, group)
+        held_out = _held_out_study(dataset, predictions, study)
+        result = measure(held_out.y, held_out.scores, held_out.group)
         effects.append(to_scale(result))
         rows.append(
             {
                 "row": STUDY_ROW,
                 "study": study,
-                "samples": len(response),
+                "samples": len(held_out.y),
                 "measure": name,
                 "value": result.value,
                 "low": result.low,
                 "high": result.high,
-                "error": error,
+                "error": held_out.error,
                 **{
                     key: gene_counts.get(study, {}).get(key)
                     for key in ("measured", "genes", "lost")
@@ -130,13 +130,17 @@ def _outlying_studies(value: Array, variance: Array) -> Array:
 INTEGER_COLUMNS = ("apart", "samples", "measured", "genes", "lost")
 
 
-def _held_out_study(
-    dataset: Dataset, predictions: pd.DataFrame, study: str
-) -> tuple[Array, Array, float, Array | None]:
-    """Return y, mean scores, balanced error and groups of the held-out samples of a study.
+class _HeldOutStudy(NamedTuple):
+    """The n held-out samples of a study."""
 
-    Groups are numbers (n,), or None if every sample is a group by itself.
-    """
+    y: Array  # (n,) responses
+    scores: Array  # (n,) or (n, T) mean scores over the repeats
+    error: float  # balanced error; NaN without classes
+    group: Array | None  # (n,) int; None if every sample is a group by itself
+
+
+def _held_out_study(dataset: Dataset, predictions: pd.DataFrame, study: str) -> _HeldOutStudy:
+    """Return the held-out samples of a study, with their mean scores by the predictive model."""
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     study_of_sample = dataset.batches()
     assert study_of_sample is not None
@@ -158,7 +162,7 @@ def _held_out_study(
     errors = dict(zip(kind.errors, kind.measure_split(y, mean_scores), strict=True))
     groups = dataset.groups()
     group = None if groups is None else group_numbers(groups[distinct_rows])
-    return y, mean_scores, errors.get("balanced_error", np.nan), group
+    return _HeldOutStudy(y, mean_scores, errors.get("balanced_error", np.nan), group)
 
 
 def _area(y: Array, f: Array, group: Array | None) -> StudyMeasure:

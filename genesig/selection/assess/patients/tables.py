@@ -290,17 +290,17 @@ def subgroups_table(
     """
     import pandas as pd
 
-    rows = [("", "", *_measure_subgroup(held_out, headline))]
+    rows = [{"column": "", "level": "", **_measure_subgroup(held_out, headline)}]
     for column in columns:
         column_rows = [
-            (
-                column.name,
-                level,
-                *_measure_subgroup(_take_subgroup(held_out, in_subgroup), headline),
-            )
+            {
+                "column": column.name,
+                "level": level,
+                **_measure_subgroup(_take_subgroup(held_out, in_subgroup), headline),
+            }
             for level, in_subgroup in subgroups(column)
         ]
-        column_rows = [row for row in column_rows if not np.isnan(row[4])]  # row[4]: the error
+        column_rows = [row for row in column_rows if not np.isnan(row["error"])]
         rows += column_rows if len(column_rows) > 1 else []
     return pd.DataFrame(rows, columns=SUBGROUP_COLUMNS).astype({"events": "Int64"})
 
@@ -329,21 +329,21 @@ def _take_subgroup(held_out: HeldOutScores, in_subgroup: Array) -> HeldOutScores
     return replace(subgroup, repeat=np.unique(subgroup.repeat, return_inverse=True)[1])
 
 
-def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> tuple[Any, ...]:
-    """Return the number of samples, of events, the error and its limits."""
+def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> dict[str, Any]:
+    """Return the columns of a subgroup: number of samples, of events, the error and its limits."""
     y, _ = held_out.sample_means(
         held_out.scores[:, 0] if held_out.scores.ndim == 2 else held_out.scores[:, 0, 0]
     )
     if not len(y):
-        return 0, None, np.nan, np.nan, np.nan
+        return {"samples": 0, "events": None, "error": np.nan, "low": np.nan, "high": np.nan}
     assessment = assess(held_out, headline)[0]
-    return (
-        len(y),
-        int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
-        assessment.error,
-        assessment.low,
-        assessment.high,
-    )
+    return {
+        "samples": len(y),
+        "events": int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
+        "error": assessment.error,
+        "low": assessment.low,
+        "high": assessment.high,
+    }
 
 
 EFFECT_MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind(
