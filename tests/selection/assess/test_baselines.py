@@ -286,6 +286,22 @@ def test_t_test_lda_equals_the_pipeline_of_scikit_learn(n_classes):
     assert len(set(model.cv_results_["mean_test_score"])) > 1
 
 
+@pytest.mark.parametrize(("n", "d", "n_classes"), [(4, 10, 2), (6, 50, 3), (12, 100, 3), (8, 1, 2)])
+def test_discriminant_of_few_or_constant_values_equals_that_of_scikit_learn(n, d, n_classes):
+    rng = np.random.default_rng(7)
+    X = 5 + rng.normal(size=(n, d)) * np.exp(rng.normal(size=d))
+    y = np.arange(n) % n_classes
+    X[y == 0, : d // 3] = 0.1
+    X[:, : d // 4] = 3.3
+    priors = np.full(n_classes, 1 / n_classes)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=priors).fit(X, y)
+    coefs, intercepts = top_genes._discriminant(X, y)
+    scores = centred(X @ coefs + intercepts)
+    meant = model.decision_function(X)
+    meant = np.column_stack([-meant, meant]) / 2 if n_classes == 2 else centred(meant)
+    np.testing.assert_allclose(scores, meant, rtol=1e-9, atol=1e-9 * np.abs(meant).max())
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_shrunken_centroids_are_scikit_learns_with_the_published_scores(n_classes):
     """scikit-learn divides the distances by scales without the median that all genes share."""
