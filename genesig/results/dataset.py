@@ -16,7 +16,7 @@ from genesig.errors import GenesigError, input_error
 from genesig.response.covariates import encode_covariates
 from genesig.response.design import BALANCED, Design
 from genesig.response.kinds import RESPONSES, Response
-from genesig.results.annotated import read_h5ad
+from genesig.results.annotated import read_h5ad, write_h5ad
 from genesig.results.files import whole_file
 
 if TYPE_CHECKING:
@@ -152,22 +152,13 @@ class Dataset:
 
     def save(self, path: str | Path) -> None:
         """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
-        import anndata
-
-        uns_notes = {"design": self.design.notes(), "provenance": self.provenance}
+        notes = {"design": self.design.notes(), "provenance": self.provenance}
         layers = {} if self.unaligned is None else {UNALIGNED: self.unaligned}
-        data = anndata.AnnData(
-            self.X,
-            obs=self.obs,
-            var=self.var,
-            uns={"genesig": json.dumps(uns_notes)},
-            layers=layers,
-        )
         # HDF5 crashes on a full disk, so free space is checked beforehand: that of the values, and
         # about 200 bytes for each sample and gene.
         needed_bytes = (1 + len(layers)) * self.X.nbytes + 200 * sum(self.X.shape) + 65536
         with whole_file(path, needed_bytes) as temporary_path:
-            data.write_h5ad(temporary_path)
+            write_h5ad(temporary_path, self.X, self.obs, self.var, json.dumps(notes), layers)
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:

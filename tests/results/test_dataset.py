@@ -43,7 +43,9 @@ def test_stored_dataset_is_read_as_anndata_reads_it(tmp_path, name):
     assert (dataset.design, dataset.provenance) == (DESIGN, {"n": [1]})
 
 
-def test_reading_imports_no_anndata(tmp_path):
-    code = "import sys; from genesig.results import Dataset; Dataset.load(sys.argv[1]);"
+def test_writing_and_reading_import_no_anndata(tmp_path):
+    code = (
+        "import sys; from genesig.results import Dataset; Dataset.load(sys.argv[1]).save('d.h5ad');"
+    )
     command = [sys.executable, "-c", code + 'sys.exit("anndata" in sys.modules)', stored(tmp_path)]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, cwd=tmp_path)
