@@ -256,7 +256,7 @@ def _without_features(y: Array, v: Array) -> PathState:
     no_coef = np.zeros((k, 0))
     zeros = np.zeros(k)
     eta, z, u = np.zeros((3, k, n))
-    state = PathState(no_coef, np.zeros((k, 1)), eta, z, u, no_coef.copy())
+    state = PathState(b=no_coef, a=np.zeros((k, 1)), eta=eta, z=z, u=u, g=no_coef.copy())
     solve_sets(
         _data_without_features(y, v),
         state,

@@ -129,23 +129,23 @@ def summary(data: Report, limits: Limits) -> Summary:
     several_genes = not no_evidence(data) and data["answer"]["size"] > 1
     warnings = [text if text.endswith(".") else f"{text}." for text in data["warnings"]]
     return Summary(
-        study_grade,
-        _about(data),
-        [badge for badge in badges if badge],
-        headline(data),
-        [
+        grade=study_grade,
+        about=_about(data),
+        badges=[badge for badge in badges if badge],
+        headline=headline(data),
+        paragraphs=[
             paragraph
             for paragraphs_of in FIRST_SCREEN_FUNCTIONS
             for paragraph in paragraphs_of(data)
         ],
-        first_screen_tiles(data, survival_tiles(data)),
-        first_figures(data, limits),
-        f"All {data['answer']['size']} genes" if several_genes else "",
-        answer_checks(data),
-        grade_rules(data),
-        warnings[:MAX_WARNINGS],
-        len(warnings[MAX_WARNINGS:]),
-        models_note(data),
+        tiles=first_screen_tiles(data, survival_tiles(data)),
+        items=first_figures(data, limits),
+        genes=f"All {data['answer']['size']} genes" if several_genes else "",
+        checks=answer_checks(data),
+        rules=grade_rules(data),
+        warnings=warnings[:MAX_WARNINGS],
+        more_warnings=len(warnings[MAX_WARNINGS:]),
+        note=models_note(data),
     )
 
 
@@ -191,12 +191,12 @@ def _cohort_strip(data: Report) -> Strip | None:
         if not cohort["seen_before"] and cohort["points"]:
             points = cohort["points"]
             return Strip(
-                clean(cohort["name"]),
-                counted(cohort["samples"], "sample"),
-                MUTED,
-                [point["score"] for point in points],
-                [clean(point["sample"]) for point in points],
-                [bool(point["wrong"]) for point in points],
+                label=clean(cohort["name"]),
+                size=counted(cohort["samples"], "sample"),
+                colour=MUTED,
+                scores=[point["score"] for point in points],
+                names=[clean(point["sample"]) for point in points],
+                wrong=[bool(point["wrong"]) for point in points],
             )
     return None
 

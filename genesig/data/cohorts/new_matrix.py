@@ -216,11 +216,13 @@ def describe_training_values(
     """
     names = frozenset(str(step["step"]) for step in steps)
     if not X.size:
-        return TrainingValues(means, sds, 0.0, 0.0, 0.0, names)
+        return TrainingValues(means=means, sds=sds, p99=0.0, smallest=0.0, largest=0.0, steps=names)
     p99 = float(np.nanpercentile(X, 99))
     smallest = float(np.nanmin(X))
     largest = float(np.nanmax(X))
-    return TrainingValues(means, sds, p99, smallest, largest, names)
+    return TrainingValues(
+        means=means, sds=sds, p99=p99, smallest=smallest, largest=largest, steps=names
+    )
 
 
 def check_values(

@@ -79,7 +79,7 @@ def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
     half_splits = listed.subsamples
     if half_splits is None:
         half_splits = tuple(_halves(samples, seed, split_settings.subsamples // 2))
-    all_samples = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
+    all_samples = Split("final", 0, 0, samples.names, test=(), inner=(), seed=spawn_key(INNER_FOLD))
     splits = Splits(
         scheme=listed.scheme,
         inner_scheme=inner.scheme,
@@ -209,7 +209,7 @@ def _halves(samples: Samples, seed: int, n_pairs: int) -> Iterator[Split]:
         half_pair = _divide_stratified("splits.subsamples", samples, all_rows, 2, seed, key)
         for fold, half_rows in enumerate(half_pair, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
-            yield Split(name, pair, fold, samples.names_of(half_rows), (), (), key)
+            yield Split(name, pair, fold, samples.names_of(half_rows), test=(), inner=(), seed=key)
 
 
 def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:

@@ -178,12 +178,12 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     )
     costs = {
         "fit": Cost(
-            JOB_SECONDS
+            seconds=JOB_SECONDS
             + splits_per_batch * max(observed_seconds, permutations_of_job * permuted_seconds),
-            many_fits_mb,
-            n_jobs * JOB_SECONDS + all_fit_seconds,
-            n_jobs,
-            permutations_of_job,
+            megabytes=many_fits_mb,
+            total_seconds=n_jobs * JOB_SECONDS + all_fit_seconds,
+            n_jobs=n_jobs,
+            n_permutations=permutations_of_job,
         ),
         "chance": _single_job(_chance_seconds(config, size), many_fits_mb),
         "fit_final": _single_job(
@@ -203,7 +203,10 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         job_mb = 250 + 4 * matrix_mb
         all_seconds = n_batches * JOB_SECONDS + size.splits * split_seconds
         costs["nonlinear_fit"] = Cost(
-            JOB_SECONDS + splits_per_batch * split_seconds, job_mb, all_seconds, n_batches
+            seconds=JOB_SECONDS + splits_per_batch * split_seconds,
+            megabytes=job_mb,
+            total_seconds=all_seconds,
+            n_jobs=n_batches,
         )
         costs["nonlinear_final"] = _single_job(split_seconds, job_mb)
     if omics := config["data"]["omics"]:
@@ -283,11 +286,11 @@ def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, 
     )
     return {
         "sets_fit": Cost(
-            JOB_SECONDS + permutations_of_job * splits_per_batch * fit_seconds,
-            job_mb,
-            n_jobs * JOB_SECONDS + size.splits * (1 + n_permutations) * fit_seconds,
-            n_jobs,
-            permutations_of_job,
+            seconds=JOB_SECONDS + permutations_of_job * splits_per_batch * fit_seconds,
+            megabytes=job_mb,
+            total_seconds=n_jobs * JOB_SECONDS + size.splits * (1 + n_permutations) * fit_seconds,
+            n_jobs=n_jobs,
+            n_permutations=permutations_of_job,
         ),
         "sets_final": _single_job(fit_seconds + subsample_seconds, job_mb),
     }

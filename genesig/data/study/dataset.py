@@ -161,9 +161,9 @@ def read_inputs(settings: StudySettings) -> Inputs:
     cells = None if table is None else table.cells
     if cells is not None and matrix is not None and _are_swapped(matrix, cells, label_columns[0]):
         swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
-        return Inputs(None, None, None, [swapped])
+        return Inputs(sheet=None, expression=None, symbols=None, problems=[swapped])
     if has_other_header(problems):
-        return Inputs(None, None, None, problems)
+        return Inputs(sheet=None, expression=None, symbols=None, problems=problems)
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:
         sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])  # absent from the matrix
@@ -199,15 +199,15 @@ def read_inputs(settings: StudySettings) -> Inputs:
         gene_table.table, omic, omics_file, genes, omics, problems, _dropped_genes(expression)
     )
     return Inputs(
-        sheet,
-        expression,
-        symbols,
-        problems,
-        multiply_omic_factors(gene_table.weights, omic_of_gene, omics),
-        gene_table.table,
-        gene_table.places,
-        pool,
-        omic_of_gene,
+        sheet=sheet,
+        expression=expression,
+        symbols=symbols,
+        problems=problems,
+        weights=multiply_omic_factors(gene_table.weights, omic_of_gene, omics),
+        table=gene_table.table,
+        places=gene_table.places,
+        pool=pool,
+        omics=omic_of_gene,
     )
 
 

@@ -264,7 +264,15 @@ def _common_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measur
 def as_one_test_set(y: Array, f: Array) -> HeldOutScores:
     """Return held-out scores f (n,) or (n, T) of one model as a record with a single test set."""
     zeros = np.zeros(len(y), dtype=np.int64)
-    return HeldOutScores(y, np.arange(len(y)), zeros, zeros, zeros, f, 0.0)
+    return HeldOutScores(
+        y=y,
+        row=np.arange(len(y)),
+        split=zeros,
+        repeat=zeros,
+        permutation=zeros,
+        scores=f,
+        test_train_ratio=0.0,
+    )
 
 
 def _clip_to_unit(limits: Interval) -> Interval:

@@ -541,10 +541,10 @@ def _training_scale(model: ModelJson) -> TrainingValues:
     """Return the scale of the training values from model.json."""
     training = model["training"]
     return TrainingValues(
-        np.array(training["means"], dtype=float),
-        np.array(training["sds"], dtype=float),
-        training["p99"],
-        training["min"],
-        training["max"],
-        frozenset(step["step"] for step in model["normalisation"]["steps"]),
+        means=np.array(training["means"], dtype=float),
+        sds=np.array(training["sds"], dtype=float),
+        p99=training["p99"],
+        smallest=training["min"],
+        largest=training["max"],
+        steps=frozenset(step["step"] for step in model["normalisation"]["steps"]),
     )

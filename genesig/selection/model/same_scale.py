@@ -131,18 +131,29 @@ def sample_profile(x: Array, is_measured: Array, scale: Mapping[str, Any]) -> Sc
     m = m[is_used]
     w = 1 / s[is_used] ** 2
     if not n_genes:
-        return ScaleProfile(0, 0.0, np.inf, 1.0, np.inf)
+        return ScaleProfile(
+            genes=0, location=0.0, location_error=np.inf, slope=1.0, slope_error=np.inf
+        )
     location = float(np.median((x - m) * np.sqrt(w)))
     error = 1 / np.sqrt(n_genes)
     centred = m - np.average(m, weights=w)
     squares = float(w @ centred**2)
     true_squares = squares - n_genes / scale["samples"]
     if n_genes < MIN_SLOPE_GENES or true_squares < MIN_TRUE_SHARE * squares:
-        return ScaleProfile(n_genes, location, error, 1.0, np.inf)
+        return ScaleProfile(
+            genes=n_genes, location=location, location_error=error, slope=1.0, slope_error=np.inf
+        )
     slope = float((w * centred) @ x) / true_squares
     residual = x - np.average(x, weights=w) - slope * centred
     slope_error = float(np.sqrt(w @ residual**2 / (n_genes - 2) / true_squares))
-    return ScaleProfile(n_genes, location, error, slope, slope_error, squares / true_squares)
+    return ScaleProfile(
+        genes=n_genes,
+        location=location,
+        location_error=error,
+        slope=slope,
+        slope_error=slope_error,
+        stretch=squares / true_squares,
+    )
 
 
 def mean_profile(compared: ComparedValues) -> ScaleProfile:

@@ -193,14 +193,14 @@ def random_effects(y: Array, v: Array) -> RandomEffects:
         n_studies > 1, stdtrit(np.maximum(n_studies - 1, 1), upper) * error_of_mean, np.nan
     )
     return RandomEffects(
-        n_studies,
-        np.where(n_studies > 0, mean, np.nan),
-        error,
-        tau2,
-        mean - half_width,
-        mean + half_width,
-        np.where(n_studies > 1, q_at_zero, np.nan),
-        i2,
+        studies=n_studies,
+        mean=np.where(n_studies > 0, mean, np.nan),
+        error=error,
+        tau2=tau2,
+        low=mean - half_width,
+        high=mean + half_width,
+        q=np.where(n_studies > 1, q_at_zero, np.nan),
+        i2=i2,
     )
 
 
