@@ -15,13 +15,11 @@ from scipy.special import expit
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 
-MAX_VIOLATION = 1e-10
-"""Share of tau by which the gradient of a feature that is not selected may exceed tau."""
+MAX_VIOLATION = 1e-10  # share of tau by which the gradient of an unselected feature may exceed it
 MAX_GRADIENT = 1e-12  # share of tau_max up to which a gradient of selected features counts as 0
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
 MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
-MAX_ODDS_ERROR = 1e-10
-"""Largest difference between the log odds of the probabilities and of the coefficients."""
+MAX_ODDS_ERROR = 1e-10  # between the log odds of probabilities and of coefficients
 MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
 

@@ -26,10 +26,8 @@ ScorePath = Callable[[Array, Array, Array], Array]
 For classes the last axis are the T classes.
 """
 
-N_GENES = (5, 10, 20, 50, 100)
-"""Numbers of genes of the strongest single-gene statistic, one of which is chosen."""
-N_THRESHOLDS = 30
-"""Thresholds of shrunken centroids, from none to the one that shrinks all class means to one."""
+N_GENES = (5, 10, 20, 50, 100)  # numbers of top genes by a single-gene statistic
+N_THRESHOLDS = 30  # thresholds of shrunken centroids, from none to equal class means
 BOOSTED_GENES = 100  # genes that gradient boosting gets: all genes would take most of the time
 N_ROUNDS = (10, 20, 50)  # numbers of boosted trees (of each class), one of which is chosen
 BOOSTING_SETTINGS: dict[str, Any] = {

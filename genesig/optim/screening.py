@@ -12,8 +12,7 @@ from genesig.compiled.column import LassoFit
 from genesig.compiled.working_sets import ScannedFeatures
 from genesig.optim.training import TrainingSets
 
-MAX_SCALE_RATIO = 10
-"""Training scale, relative to that of all rows, above which single precision is too inexact."""
+MAX_SCALE_RATIO = 10  # training scale over that of all rows, above which float32 is inexact
 LEAP_SHARE = 0.8
 """Share of tau from which features are kept when tau falls by a large step.
 

@@ -20,8 +20,7 @@ from genesig.optim.training import TrainingSets, training_sets
 MAX_SWEEPS = 200  # largest number of alternations of the two steps
 TAU_FRACTIONS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 """Grid of tau, as fractions of its maximum, if tau is not set."""
-SEARCH_TOLERANCE = 1e-4
-"""Tolerance during the choice of tau: later steps change genes, but hardly the scores."""
+SEARCH_TOLERANCE = 1e-4  # to choose tau: later steps change genes, but hardly the scores
 
 
 @dataclass(frozen=True)

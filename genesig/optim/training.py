@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches
 
 BLOCK_NUMBERS = 2**17  # numbers of a block of features, so that it stays in the cache
-MIN_VARIANCE_SHARE = 0.1
-"""Smallest variance, as a share of the mean square, that is computed by subtraction."""
+MIN_VARIANCE_SHARE = 0.1  # share of the mean square above which variances are by subtraction
 CONSTANT_SD_SHARE = 32 * float(np.finfo(float).eps)
 """Standard deviation, as a share of the mean, that is rounding."""
 
@@ -238,8 +237,7 @@ def standardise_features(
     return StandardisedFeatures(Z, rows.root_weights * Z, mean + shift, inverse)
 
 
-MAX_MOMENTS_BYTES = 256e6
-"""Moments of all training sets that take more memory are computed again whenever needed."""
+MAX_MOMENTS_BYTES = 256e6  # above which moments of all sets are computed whenever needed
 QUARTILE_BLOCK = 256  # number of features whose quartiles are computed at once
 CHUNK_MOMENTS_BYTES = 32e6  # memory of the moments of training sets that are computed at once
 

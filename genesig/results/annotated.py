@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import h5py
     import pandas as pd
 
-READING_COPIES = 4
-"""Memory for reading, in sizes of the arrays of a file, which may be far larger than the file."""
+READING_COPIES = 4  # memory for reading, in sizes of a file's arrays, which may be packed
 
 MAX_PARTS = 10_000  # groups and arrays in a file; checking more would take minutes
 

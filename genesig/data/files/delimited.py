@@ -131,8 +131,7 @@ DELIMITERS = {
     # Of htseq-count, RSEM, Salmon and Cufflinks.
     **dict.fromkeys((".counts", ".count", ".results", ".sf", ".fpkm_tracking"), "\t"),
 }
-SPACES_ENDING = ".txt with spaces"
-"""Key of a .txt that has spaces between its cells; no file has this ending."""
+SPACES_ENDING = ".txt with spaces"  # key of a .txt with spaces between cells; no ending of a file
 
 
 def delimiters_of(ending: str) -> str:
@@ -152,8 +151,7 @@ CELL_BELOW_THOUSAND = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 DELIMITER_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 MAX_GENES = 1_000_000  # most rows or columns of a matrix; arrays of methylation have 930,000 probes
-USUAL_WIDTH_SHARE = 0.9
-"""Share of lines with one width from which on the header is at fault, not these lines."""
+USUAL_WIDTH_SHARE = 0.9  # share of lines of one width above which the header is at fault
 MAX_BYTES_PER_CELL = 9
 """Mean bytes of a cell up to which the rows of a text stay in memory.
 

@@ -96,8 +96,7 @@ MIN_SAMPLES_PER_CLASS = 7
 Label = str | dict[str, Any]  # `label` of the config: a column, or {time, event} for survival
 Lines = tuple[str, ...]  # sentences for the user, which become comments of config.yaml
 NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
-MAX_WORD_SHARE = 0.1
-"""Share of cells of words from which on a table is no matrix, its annotation left out."""
+MAX_WORD_SHARE = 0.1  # share of words above which a table without annotation is no matrix
 MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3  # the same for a table with columns about genes and samples
 RMA_STEPS: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],

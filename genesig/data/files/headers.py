@@ -16,8 +16,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.words import is_missing, is_number, listing
 
 MAX_HEADER_ROWS = 40  # rows below the header among which the names of the samples are looked for
-MAX_ROWS_OF_CLASSES = 5
-"""Lines of classes, centres and the like that may be above the names of the samples."""
+MAX_ROWS_OF_CLASSES = 5  # lines of classes, centres and the like above the names of samples
 MIN_WORDS_OF_FOOTNOTE = 3  # words from which on a row name is a sentence and no gene id
 SAMPLE_LABEL = re.compile(
     r".*(sample|client|subject|patient|specimen)[ _.-]*(name|id(entifier)?|number|no)?",

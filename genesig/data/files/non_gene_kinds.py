@@ -155,8 +155,7 @@ KINDS_BY_VALUES = (SHEET_COLUMNS, CLINICAL_ROWS, WORD_ROWS, ROW_NUMBERS)
 MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
 MAX_KIND_SHARE = 0.5  # share of names above which a kind is the subject of the matrix, and stays
 MIN_EQUAL_SHARE = 0.95  # share of the samples in which a column equals one of the sample table
-MIN_SPECIES_SHARE = 0.1
-"""Share of the names from which on micro-RNA of a species are genes, and no spike-ins."""
+MIN_SPECIES_SHARE = 0.1  # share of names from which micro-RNA of a species are no spike-ins
 SUM_TOLERANCE = 1e-4  # relative difference of a row from the sum of all others, by rounding
 MIN_SAMPLES_FOR_VALUES = 5  # samples from which on columns are not equal by chance
 MIN_DIFFERENT_VALUES = 3  # different values from which on values alone tell what a column is

@@ -11,8 +11,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import input_error
 from genesig.words import counted
 
-ROWS_PER_BLOCK = 1000
-"""Rows of a block; in nearly every table the first block shows that points are decimal."""
+ROWS_PER_BLOCK = 1000  # rows of a block; the first one mostly shows that points are decimal
 # Points are of thousands if whole numbers have this share of all numbers; of values with three
 # decimals one in a thousand is whole.
 MIN_WHOLE_SHARE = 0.05

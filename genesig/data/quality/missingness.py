@@ -176,8 +176,7 @@ def _spearman(share: Array, response_number: Array) -> float:
     return float(spearmanr(share, response_number).pvalue) if varies else np.nan
 
 
-MAX_SAMPLE_P = 0.01
-"""Largest p at which the samples' shares of missing values are associated with the label."""
+MAX_SAMPLE_P = 0.01  # p up to which the samples' missing shares are associated with the label
 
 
 def check_missing(

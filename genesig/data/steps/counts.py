@@ -35,8 +35,7 @@ class LogCpm(RowWiseStep):
 
 TMM_RATIO_TRIM = 0.3  # share of the genes that TMM leaves out at either end by their ratio
 TMM_LEVEL_TRIM = 0.05  # share of the genes that TMM leaves out at either end by their level
-MAX_EQUAL_LOG_RATIO = 1e-6
-"""Two samples whose log2 ratios are all below this have the same composition for TMM."""
+MAX_EQUAL_LOG_RATIO = 1e-6  # largest log2 ratio of two samples of equal composition for TMM
 
 
 @dataclass(frozen=True, eq=False)

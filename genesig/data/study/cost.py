@@ -301,8 +301,7 @@ def _single_job(seconds: float, megabytes: float) -> Cost:
     return Cost(JOB_SECONDS + seconds, megabytes, JOB_SECONDS + seconds)
 
 
-SUBMITTED_JOB_MB = 300
-"""MB of the two Snakemake processes in a submitted job: 150 were measured for each."""
+SUBMITTED_JOB_MB = 300  # MB of the two Snakemake processes in a submitted job, 150 each
 
 
 def job_resources(cost: Cost) -> dict[str, int]:

@@ -142,8 +142,7 @@ def exchanged_column_faults(
             yield f"time and event look exchanged; {survival_advice(pair, event)}"
 
 
-MAX_STUDY_CLASSES = 20
-"""Largest number of classes of a study; more of them are not compared for misspelt words."""
+MAX_STUDY_CLASSES = 20  # classes of a study; of more, misspelt words are not looked for
 
 
 def check_class_words(
@@ -470,8 +469,7 @@ def _reversal_message(
 
 UNLABELLED_KEY = "data.unlabelled"
 MAX_BLANK_SHARE = 1 / 3  # share of the samples that may lack a label
-MIN_SAMPLES = 3
-"""Samples with a label, and samples without one, that an association of blank labels needs."""
+MIN_SAMPLES = 3  # samples with a label, and without one, to associate blank labels
 MAX_GROUP_VALUES = 10  # different values of a column that groups samples
 MIN_ASSOCIATION = 0.8  # correlation of a blank label with the values of another column, as 0 and 1
 MIN_ARRANGEMENTS_PER_COLUMN = 1000

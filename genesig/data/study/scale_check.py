@@ -43,10 +43,8 @@ MAX_CONSTANT_SHARE = 0.5  # largest share of genes that the row-wise steps may m
 BULK_PERCENTILE = 90  # percentile up to which values are the bulk
 LONE_VALUE_RANGES = 5.0  # a lone value exceeds the bulk by more than 5 times the range of the bulk
 MIN_REPEATED_CELLS = 3  # number of cells from which on a lone number is no slip of the keyboard
-MAX_FRACTION_SHARE = 0.5
-"""Largest share of counts that are fractions: some programs divide reads between genes."""
-MIN_RAW_RATIO = 10.0
-"""Ratio of the 99th percentiles of raw and of logged samples; 200 for 15-bit intensities."""
+MAX_FRACTION_SHARE = 0.5  # share of fractions among counts: some programs divide reads
+MIN_RAW_RATIO = 10.0  # of the 99th percentiles of raw and logged samples; 200 for 15-bit values
 MIN_LONE_RATIO = 4.0  # ratio of a value that lost its decimal point to the other values of its gene
 MAX_LONE_SHARE_OF_GENE = 0.1  # largest share of lone values among the values of a gene
 MAX_LONE_SHARE = 0.002  # largest share of lone values among all cells

@@ -28,8 +28,7 @@ from genesig.compiled.algebra import (
 )
 
 MAX_NEWTON_STEPS = 200  # Newton steps of a fit, and rounds of sweeps for one model
-MAX_SIGN_SWEEPS = 16
-"""Largest number of sweeps over the active coordinates before the linear system is tried."""
+MAX_SIGN_SWEEPS = 16  # sweeps over active coordinates before the linear system is tried
 STEP_DECREASE_SHARE = 1e-4  # share of the promised decrease that a step must keep (Armijo)
 OBJECTIVE_ROUNDING = 1e-14  # rise of the objective, as a share of it, that is rounding
 MIN_STEP_SHARE = 1e-8  # smallest share of a Newton step that is tried

@@ -262,8 +262,7 @@ def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Ar
 
 TILE_BYTES = 4e6  # memory of the products of a tile of training sets, so that they stay in cache
 MAX_TILE_SETS = 64  # largest number of training sets of a tile
-TAU_LEAP_SHARE = 0.85
-"""Share of the largest product from which features enter together when tau falls far."""
+TAU_LEAP_SHARE = 0.85  # share of the largest product above which features enter if tau falls far
 NEAR_TAU_SHARE = 0.9  # share of tau from which features join the working set once some were missed
 FIT_SLACK = 1e-13  # decrease, relative to the null deviance, at which a fit ends: rounding
 FIRST_SLACK_SHARE = 1e-2

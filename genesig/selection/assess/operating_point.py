@@ -104,8 +104,7 @@ class DecisionRule:
 
 N_DRAWS = 1000
 """Draws of one sample of each group, over which a threshold is averaged."""
-N_RESAMPLES = 200
-"""Bootstrap resamples of the training samples, which give the standard error of a threshold."""
+N_RESAMPLES = 200  # bootstrap resamples for the standard error of a threshold
 
 
 def threshold_for_sensitivity(

@@ -232,8 +232,7 @@ WeightedPairs = Iterable[tuple[Any, float, Array]]
 """Row i of an event, the weight of its pairs, and which samples j are its later ones (n,) bool."""
 
 
-SCORE_TOLERANCE = 1e-8
-"""Scores that differ by no more than this count as equal; so it is in scikit-survival."""
+SCORE_TOLERANCE = 1e-8  # scores that differ by less count as equal, as in scikit-survival
 
 
 class Concordance(NamedTuple):

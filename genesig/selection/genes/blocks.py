@@ -243,8 +243,7 @@ def _gene_names(dataset: Dataset, genes: Array) -> dict[str, Array]:
 
 MIN_MEMBER_CORRELATION = 0.7  # smallest |r| that makes a gene a member
 
-MAX_DIVIDED_GENES = 4000
-"""Genes that are divided, those listed most often; the others are hardly ever listed."""
+MAX_DIVIDED_GENES = 4000  # genes that are divided, those listed most often
 
 MAX_CORRELATIONS_AT_ONCE = 5_000_000  # correlations that memory holds at once
 

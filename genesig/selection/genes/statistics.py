@@ -8,8 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 
-MAX_CONDITION_NUMBER = 1e8
-"""Condition number beyond which residuals cannot separate the variances of two classes."""
+MAX_CONDITION_NUMBER = 1e8  # above which residuals cannot separate variances of two classes
 
 
 def slope_test(

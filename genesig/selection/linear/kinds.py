@@ -163,8 +163,7 @@ class LossCriterion:
     """``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...)."""
     balanced: bool = False
     """Whether each class weighs one half, whatever its size; otherwise samples weigh the same."""
-    counts_errors: bool = False
-    """Whether the loss counts wrong samples, so that it depends on the threshold."""
+    counts_errors: bool = False  # whether it counts wrong samples, which needs a threshold
 
     def weights(self, y: Array) -> Array:
         """Return the weight of each sample, (n,), with sum 1."""

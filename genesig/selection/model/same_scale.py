@@ -275,8 +275,7 @@ MIN_COHERENCE_SHARE = 0.5
 """Least share of variance along the axes, as a share of that of left-out training samples."""
 MIN_TRAINING_AGREEMENT = 0.5
 """Rank agreement of training samples, below which it does not reveal exchanged gene ids."""
-MIN_TRAINING_COHERENCE = 0.05
-"""Coherence of training samples, below which it does not reveal exchanged gene ids."""
+MIN_TRAINING_COHERENCE = 0.05  # below which it does not reveal exchanged gene ids
 MIN_SUM_OF_SQUARES = MIN_SPREAD  # smallest divisor of a share of squares, so that none is 0
 MAX_ABS_Z = 4.0  # standardised values are clipped to this
 MIN_SPREAD_SAMPLES = 8  # new samples from which on their spread and their axes are checked

@@ -285,8 +285,7 @@ def _paule_mandel(
     return tau2
 
 
-MIN_MODERATED_GENES = 10
-"""Smallest number of genes for moderation; with fewer, each gene has its own variance."""
+MIN_MODERATED_GENES = 10  # genes for moderation; of fewer each has its own variance
 MODERATION_STEPS = 50  # most Newton steps of the inverse trigamma function; five are usual
 MIN_SPREAD_SHARE = 1e-5  # smallest variance, as a share of the median: equal effects would have 0
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_DESCRIBED_COLUMNS = 12
-MAX_LISTED_LEVELS = 6
-"""Largest number of different values of a column whose values are listed, even if numeric."""
+MAX_LISTED_LEVELS = 6  # different values of a column that are listed, even if numeric
 MIN_SAMPLES_PER_WORD = 4
 """Samples for each word, on average, of a column of many words that are no names of samples."""
 
@@ -111,8 +110,7 @@ def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
     return "numbers samples or patients" if is_numbering else None
 
 
-Groups = dict[str, Array]
-"""Members (n,) bool of each group of samples, by its name; all samples are the group ''."""
+Groups = dict[str, Array]  # name -> members (n,) bool; all samples are the group ''
 
 PATIENT_COLUMNS = [
     "column",
