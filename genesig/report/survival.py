@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from genesig.data.files.columns import unit_of, words_of
 from genesig.report.page import charts
 from genesig.report.page.record import (
     Estimate,
@@ -137,10 +138,21 @@ def survival_section(data: Survival, limits: Limits) -> Section | None:
             file="survival.tsv",
         )
     )
-    label = clean(data["study"]["label"])
-    words = WORDS.paragraphs("section", data, record, label)
+    words = WORDS.paragraphs("section", data, record, _horizon_words(data, record))
     title = "Survival of held-out samples"
     return Section("survival", title, words, items, part="prediction", files=["scores.tsv"])
+
+
+def _horizon_words(data: Survival, record: SurvivalRecord) -> str:
+    """Return ``"3 years"``; ``"time 3"`` if the name of the column, such as time, has no unit."""
+    label = clean(data["study"]["label"])
+    # Single letters, such as d, may mean something else.
+    units = (unit_of(word) for word in words_of(label) if len(word) > 1)
+    unit = next(filter(None, units), None)
+    number = significant(record["horizon"])
+    if unit is None:
+        return f"{label} {number}"
+    return f"{number} {unit.removesuffix('s') if record['horizon'] == 1 else unit}"
 
 
 def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
@@ -165,7 +177,7 @@ def survival_tiles(data: Survival) -> list[Tile]:
     record = data["survival"]
     if record is None:
         return []
-    horizon = f"{clean(data['study']['label'])} {significant(record['horizon'])}"
+    horizon = _horizon_words(data, record)
     shares = {curve["group"]: _survival_at(curve, record["horizon"]) for curve in record["curves"]}
     return [
         Tile(
@@ -183,14 +195,14 @@ WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
     """Return the figure of the curves of the risk groups."""
-    label = clean(data["study"]["label"])
+    horizon = _horizon_words(data, record)
     return Picture(
         "survival_curves",
         partial(charts.kaplan_meier, record["curves"], data["study"]["label"], record["horizon"]),
         data=charts.kaplan_meier_data(record["curves"]),
         title="Survival of high and low risk groups",
-        description=WORDS.text("curves_description", record, label),
-        caption=WORDS.text("curves_caption", record, label),
+        description=WORDS.text("curves_description", record, horizon),
+        caption=WORDS.text("curves_caption", record, horizon),
     )
 
 
@@ -202,7 +214,7 @@ def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
         data=columns_of(record["risk"], "samples", "expected", "observed", "low", "high"),
         title="Predicted and observed risk by the horizon",
         description=WORDS.text("calibration_description", record["risk"]),
-        caption=WORDS.text("calibration_caption", record, clean(data["study"]["label"])),
+        caption=WORDS.text("calibration_caption", record, _horizon_words(data, record)),
     )
 
 
@@ -212,4 +224,4 @@ def survival_sentences(data: Survival) -> list[str]:
     if record is None:
         return []
     settings = data["config"]["data"]
-    return WORDS.paragraphs("methods", record, settings, clean(data["study"]["label"]))
+    return WORDS.paragraphs("methods", record, settings, _horizon_words(data, record))

@@ -585,6 +585,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "samples": "samples.tsv",
         "data": {
             "task": dataset.design.task,
+            "event": None,
             "classes": None,
             "group": None,
             "pair": None,
@@ -933,7 +934,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
         "expression": "e.tsv",
         "samples": "s.tsv",
         "label": dataset.design.label,
-        "data": {"task": dataset.design.task},
+        "data": {"task": dataset.design.task, "event": None},
         "nonlinear": {"enabled": False},
         "normalise": {"folds": MOMENTS},
         "signature": {"permutations": n_permutations},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -190,6 +191,7 @@ MEASURES = ByKind(
             0.0,
             "r2",
             fitted=True,
+            meaning="No {noun} is classified: R² is the share of the variance that is predicted.",
             external_measure=ExternalMeasure("r2", "R²", 0.0),
         ),
         "survival": Measure(
@@ -199,17 +201,25 @@ MEASURES = ByKind(
             words=TIME_OUTCOME,
             timed=True,
             long_name="Concordance (C)",
-            meaning="C is the share of comparable {noun} pairs in the predicted order;"
-            " {error} were not.",
+            meaning="No {noun} is classified. C is the share of comparable {noun} pairs in the"
+            " predicted order; {error} were not.",
             external_measure=ExternalMeasure("concordance", "C", 0.5),
         ),
     }
 )
 
 
+EVENT_NAME = re.compile(r"(?!true$)[^\W\d_]{4,}([ -]\w+)*")  # relapse, but neither 1 nor yes
+DEATH = re.compile("dead|died|deceased", re.IGNORECASE)
+
+
 def subject(data: Study) -> str:
-    """Return the outcome of a study without classes in words: ``"survival (months)"``."""
-    return measure(data).words.subject.format(clean(data["study"]["label"]))
+    """Return the outcome of a study without classes in words: ``"time to relapse"``."""
+    metric = measure(data)
+    event = clean(data["config"]["data"]["event"] or "") if metric.timed else ""
+    if EVENT_NAME.fullmatch(event):
+        return f"time to {'death' if DEATH.fullmatch(event) else event}"
+    return metric.words.subject.format(clean(data["study"]["label"]))
 
 
 def subject_noun(data: Study) -> str:
@@ -273,15 +283,8 @@ def method_choice(n_methods: int) -> str:
     return f"the best of {n_methods} other methods on held-out samples"
 
 
-def frequent_gene_noun(data: Study) -> str:
-    """Return the noun for a gene that reaches `frequency_threshold`; core only without FDR."""
-    if data["answer"]["evidence"] is None:
-        return "core gene"
-    return "frequent gene"
-
-
 def frequency_threshold(data: Study) -> str:
-    """Return the share of the outer splits that must select a core or frequent gene, as text."""
+    """Return the share of the outer splits that must select a core gene, as text."""
     return percent(data["config"]["signature"]["cv_frequency"])
 
 
