@@ -296,6 +296,18 @@ def test_one_gene_is_written_in_the_singular(has_two_models, size, words):
     assert words in single_genes_section(data, Limits(3, 5)).words[0]
 
 
+def test_single_genes_tell_signature_genes_from_fdr_selected_ones():
+    data = collected(Study())
+    data["univariate"]["in_signature"] = data["answer"]["size"] = 4
+    data["answer"]["evidence"]["model_size"] = 3
+    text = " ".join(single_genes_section(data, Limits(3, 5)).words)
+    assert "They include all 4 signature or FDR-selected genes." in text
+    assert "in combination" not in text
+    data["univariate"]["in_signature"] = 2
+    text = " ".join(single_genes_section(data, Limits(3, 5)).words)
+    assert "do not pass alone may matter in combination, or be there by chance." in text
+
+
 def stability_words(data):
     data["verdict"]["grade"] = "Better than chance"
     return next(check for check in answer_checks(data) if check.question == GENES_QUESTION)
@@ -331,7 +343,8 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 def test_stability_tile_compares_lists_and_groups_of_genes():
     tile = stability_words(collected(Study()))
     assert tile.detail == (
-        "Stability 0.30 (0 = chance, 1 = identical; lasso 0.25); groups of correlated genes 0.45"
+        "Two halves share 2 of 14, 0.2 by chance; agreement beyond chance 0.30"
+        " (correlated groups 0.45)"
     )
 
 
@@ -357,6 +370,27 @@ def test_samples_wrong_in_most_repeats_are_named():
     assert text.startswith("No sample was misclassified in most of its repeats")
     text = wrong_words([0, 1], tested=1)
     assert "every one" not in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_samples_to_leave_undecided_are_counted_in_all():
+    data = collected(Study())
+    rule = {"threshold": 0.9, "wrong": 7, "rejected": 26, "predicted": 30}
+    data["held_out"]["rejection"] = [
+        {"class": "normal", **rule},
+        {"class": "tumour", **rule, "rejected": 18},
+    ]
+    assert (
+        "To remove all errors here, 44 of 60 samples with scores closest to 0 would have to stay"
+        " undecided: 26 of 30 calls of normal and 18 of 30 calls of tumour."
+    ) in " ".join(samples_section(data, Limits(3, 5)).words)
+
+
+def test_models_of_fdr_selected_genes_are_explained_if_few_genes_pass():
+    text = " ".join(controls_section(collected(Study()), Limits(3, 5)).words)
+    assert (
+        'If fewer than 5 genes pass in a training set, "FDR-selected genes only" uses' in text
+    )
 
 
 def test_few_permutations_are_warned_of_once():

@@ -52,7 +52,15 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        ({"ridge": 0.01, "lasso": 0.2}, "No other method is better than genesig by the 95% CI"),
+        ({"ridge": 0.2}, "No other method scored higher than genesig."),
+        (
+            {"ridge": 0.01, "lasso": 0.02},
+            "2 other methods scored higher, but no difference is clear",
+        ),
+        (
+            {"ridge": 0.01, "lasso": 0.2},
+            "1 other method scored higher, but no difference is clear: the 95% CI of the paired",
+        ),
         ({"ridge": -0.01, "lasso": 0.2}, "the paired difference: ridge, all genes. The best of 2"),
         ({"ridge": -0.01}, "the paired difference: ridge, all genes."),
         ({"dummy": -0.01}, None),
@@ -62,7 +70,10 @@ def test_section_names_methods_whose_paired_difference_excludes_0(limits, expect
     inputs = kind_arguments("classification")
     controls = inputs["tables"]["controls"]
     row = controls[controls["mu"].isna()].iloc[:1]
-    added = [row.assign(model=name, difference_high=high) for name, high in limits.items()]
+    added = [
+        row.assign(model=name, difference=high - 0.1, difference_high=high)
+        for name, high in limits.items()
+    ]
     is_genesig = controls["model"].str.startswith("genesig")
     inputs["tables"]["controls"] = pd.concat([controls[is_genesig], *added], ignore_index=True)
     text = " ".join(controls_section(collect(StudyResults(**inputs)), LIMITS).words)
