@@ -24,6 +24,7 @@ from genesig.report.page.tables import (
     filled_table,
     table_rows,
 )
+from genesig.report.page.validation_size import validation_size
 from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, decimal, enumerated, percent, shorten, significant
@@ -121,12 +122,17 @@ SAMPLE_SIZE_COLUMNS = (
     Column("Patients", "integer"),
     Column("Events, or rarer class", "integer"),
 )
-CALIBRATION_OF_CLASSES = "To check calibration, plan at least 100 patients of each class."
+# {}: all patients, if classes, or events, are as frequent as in this study
+CALIBRATION_OF_CLASSES = (
+    "To check calibration, plan at least 100 patients of each class, {} in all at the class shares"
+    " of this study."
+)
 CALIBRATION_ADVICE = ByKind(
     {
         "classification": CALIBRATION_OF_CLASSES,
         SEVERAL_CLASSES: CALIBRATION_OF_CLASSES,
-        "survival": "To check calibration, plan at least 100 events.",
+        "survival": "To check calibration, plan at least 100 events, {} patients at the share of"
+        " events in this study.",
         "regression": "At least 234 patients are needed to know the standard deviation of the"
         " response to within 10%.",
     }
@@ -224,11 +230,12 @@ def _cell_text(row: TableRow) -> str:
 def next_study_section(data: Patients, limits: Limits) -> Section:
     """Return the section on the size of a validation study, or why none is next."""
     title = "Size of a validation study"
-    # Without samples: the measure has no error, such as an AUC of 1, so it gives no size.
-    rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
-    if not rows or no_evidence(data):
+    size = validation_size(data)
+    if size is None or no_evidence(data):
         words = WORDS.paragraphs("no_sample_size")
         return Section("next-study", title, words, part="prediction", folded=True)
+    # Without samples: the measure has no error, such as an AUC of 1, so it gives no size.
+    rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
     heads = SAMPLE_SIZE_COLUMNS if rows[0]["events"] is not None else SAMPLE_SIZE_COLUMNS[:-1]
     cells = [
         [
@@ -240,10 +247,7 @@ def next_study_section(data: Patients, limits: Limits) -> Section:
         ]
         for row in rows
     ]
-    safest_row = max(
-        (row for row in rows if row["basis"] != "value"), key=lambda row: row["samples"]
-    )
-    words = WORDS.paragraphs("next_study", data, safest_row, rows)
+    words = WORDS.paragraphs("next_study", data, size, rows)
     table = filled_table(
         "next-study",
         "Patients needed for an interval of ±0.05.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +30,15 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import EXCLUDED_MODELS
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import table_rows
-from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
+from genesig.report.page.verdict import (
+    Analysis,
+    Grade,
+    conclusion,
+    grade,
+    grade_within_study,
+    headline,
+    judge,
+)
 from genesig.report.page.words import decimal
 from genesig.report.sections import summary
 from genesig.report.survival import survival_tiles
@@ -438,14 +447,16 @@ def test_next_steps_after_an_external_cohort_name_a_further_one():
     assert "Test the final model in a further cohort" in next_steps(data)[0].text
 
 
-def test_power_sentence_assumes_a_score_fixed_in_advance():
+def test_power_sentence_assumes_a_prespecified_score():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
     text = next(
         paragraph.text
         for paragraph in write_paragraphs(data)
         if paragraph.lead.startswith("What this study")
     )
-    assert "80% power to detect a score fixed in advance with AUC" in text
+    assert (
+        "80% power to detect a prespecified score, such as a published signature, with AUC" in text
+    )
     assert "A score learned from these samples must be more accurate" in text
 
 
@@ -459,6 +470,86 @@ def test_next_steps_of_survival_plan_patients_and_events():
     assert next_steps(data)[0].text.endswith(plan)
     data["verdict"] |= {"grade": WEAK.value, "p_is_small": True}
     assert next_steps(data)[0].text.endswith(f"an independent cohort{plan}")
+
+
+@pytest.mark.parametrize(
+    ("counts", "size"),
+    [
+        ([27, 11], "; plan 346 patients to check calibration (249 give AUC to ±0.05)."),
+        ([150, 100], "; plan 250 patients to check calibration (249 give AUC to ±0.05)."),
+        ([125, 125], "; plan 249 patients for AUC ±0.05 (95% CI)."),
+    ],
+)
+def test_next_steps_plan_enough_patients_to_check_calibration(counts, size):
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.01, high=0.4)
+    columns = ["measure", "basis", "value", "samples", "events"]
+    rows = [["AUC", "lower limit", 0.87, 249, 73]]
+    data["tables"]["next_study"] |= {"columns": columns, "rows": rows, "total": 1}
+    data["study"]["counts"] = counts
+    assert next_steps(data)[0].text.endswith(size)
+
+
+def test_next_steps_of_few_events_plan_enough_to_check_calibration():
+    data = collect(StudyResults(**kind_arguments("survival", proved=True)))
+    columns = ["measure", "basis", "value", "samples", "events"]
+    rows = [["C", "lower limit", 0.9, 120, 60]]
+    data["tables"]["next_study"] |= {"columns": columns, "rows": rows, "total": 1}
+    data["verdict"]["grade"] = HERE.value
+    plan = "; plan 200 patients with 100 events to check calibration (120 give C to ±0.05)."
+    assert next_steps(data)[0].text.endswith(plan)
+
+
+@pytest.mark.parametrize(("specificity_high", "is_one_sided"), [(0.61, True), (0.75, False)])
+def test_next_steps_ask_for_recalibration_if_calls_of_a_cohort_are_one_sided(
+    specificity_high, is_one_sided
+):
+    inputs = arguments(Study(permutations=99, named=0))
+    abouts = cohorts(inputs, True)
+    limits = {
+        "specificity": {"value": 0.4, "low": 0.22, "high": specificity_high},
+        "sensitivity": {"value": 0.9, "low": 0.7, "high": 0.97},
+    }
+    for row in abouts[0]["scores"]:
+        row |= limits.get(row["measure"], {})
+    text = next_steps(with_own(inputs, abouts, p_value=0.01, high=0.4))[0].text
+    sentence = (
+        "In c0, the 95% CIs of specificity (40%) and sensitivity (90%) do not overlap: look for a"
+        " shift, and recalibrate the threshold. Test the final model in a prospective study"
+    )
+    assert text.startswith(sentence) == is_one_sided
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("relapse", "predicts time to relapse in"),
+        ("Dead", "predicts time to death in"),
+        ("1", "predicts survival (time) in"),
+        ("true", "predicts survival (time) in"),
+        (None, "predicts survival (time) in"),
+    ],
+)
+def test_headline_of_survival_names_the_event(event, words):
+    data = with_own(kind_arguments("survival", proved=True), p_value=0.05, high=0.4)
+    data["config"]["data"]["event"] = event
+    data["study"]["label"] = "time"
+    assert words in headline(data)
+
+
+@pytest.mark.parametrize(
+    ("label", "horizon", "words"),
+    [
+        ("years", 3.0, "3 years"),
+        ("years", 1.0, "1 year"),
+        ("os_months", 36.0, "36 months"),
+        ("t.d", 2.5, "t.d 2.5"),
+    ],
+)
+def test_horizon_has_the_unit_in_the_name_of_the_times(label, horizon, words):
+    data = collect(StudyResults(**kind_arguments("survival", proved=True)))
+    data["study"]["label"] = label
+    data["survival"]["horizon"] = horizon
+    assert survival_tiles(data)[0].name == f"Event-free at {words}, low risk"
 
 
 def test_survival_shows_both_risk_groups_at_the_horizon():
@@ -504,7 +595,7 @@ def test_name_of_a_misclassified_sample_lies_beside_the_threshold():
 def test_figure_of_scores_explains_its_dashed_line():
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.01, high=0.4)
     caption = held_out_scores(data).caption
-    assert "Dashed line: threshold 0." in caption
+    assert "Dashed: threshold 0." in caption
 
 
 def test_permuted_accuracies_have_per_cent_on_their_axis():
@@ -591,3 +682,29 @@ def test_first_screen_of_each_kind_has_at_most_400_words(kind):
 )
 def test_note_on_models_excepts_the_numbers_of_external_cohorts(kind, numbers):
     assert models_note(of_a_kind(kind)).startswith(f"{numbers} numbers describe models")
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_both"), [("two classes", True), ("regression", False), ("noise", False)]
+)
+def test_note_names_both_kinds_of_intervals_if_tiles_have_both(kind, has_both):
+    note = models_note(of_a_kind(kind))
+    assert note.endswith("; CIs of sensitivity and specificity are for these calls.") == has_both
+
+
+def test_genes_that_do_not_pass_are_not_to_be_followed_up():
+    text = write_paragraphs(of_a_kind("two classes"))[1].text
+    assert re.search(r"3 of them pass .* Do not follow up the other \d+\.$", text)
+    assert "Do not follow up any gene" in write_paragraphs(of_a_kind("noise"))[1].text
+
+
+@pytest.mark.parametrize(
+    ("better", "words"),
+    [
+        ((True,), "Better than chance in 1 of 1 external cohort"),
+        ((True, False), "Better than chance in 1 of 2 external cohorts"),
+    ],
+)
+def test_first_badge_counts_the_external_cohorts(better, words):
+    inputs = arguments(Study(permutations=99, named=0))
+    assert conclusion(with_own(inputs, cohorts(inputs, *better), p_value=0.01, high=0.4)) == words

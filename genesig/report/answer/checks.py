@@ -84,10 +84,12 @@ def _check_external(data: Study) -> Check:
     """Return in how many external cohorts the final model is better than chance."""
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
-        trained = "Each external cohort contains training samples"
-        return Check(
-            EXTERNAL_QUESTION, NO, trained if cohorts["rows"] else "No external cohort was given"
-        )
+        reason = "No external cohort was given"
+        if cohorts["rows"]:
+            reason = "Each external cohort contains training samples"
+        elif data["design"]["scheme"] == "leave_one_study_out":
+            reason += "; each study was left out in turn"
+        return Check(EXTERNAL_QUESTION, NO, reason)
     worse = f"; worse than chance in {cohorts['worse']}" if cohorts["worse"] else ""
     n_cohorts = counted(cohorts["tested"], "cohort")
     return Check(
@@ -96,24 +98,20 @@ def _check_external(data: Study) -> Check:
 
 
 def _check_genes(data: Study) -> Check:
-    """Return shared genes and stability, without yes or no: no threshold was ever calibrated."""
+    """Return whether two halves of the samples share genes: "No" if fewer than half of a list."""
     stability = data["answer"]["stability"]
     genes = shared_genes(data)
-    if stability is None or stability["source"] != "half_subsamples":
+    if stability is None or genes is None or stability["source"] != "half_subsamples":
         return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
-    lasso = ""
-    if stability["lasso"] is not None:
-        lasso = f"; lasso {decimal(stability['lasso'])}"
-    detail = f"Stability {decimal(stability['value'])} (0 = chance, 1 = identical{lasso})"
+    groups = ""
     if stability["blocks"] is not None:
-        detail += f"; groups of correlated genes {decimal(stability['blocks'])}"
-    if genes is None:
-        return Check(GENES_QUESTION, f"Stability {decimal(stability['value'])}", detail)
-    if not genes.exceeds_chance:
-        return Check(GENES_QUESTION, "No more than by chance", detail)
-    # Without evidence no paragraph states the number by chance.
-    by_chance = f" ({genes.by_chance} by chance)" if no_evidence(data) else ""
-    return Check(GENES_QUESTION, f"About {genes.shared} of {genes.size}{by_chance}", detail)
+        groups = f" (correlated groups {decimal(stability['blocks'])})"
+    return Check(
+        GENES_QUESTION,
+        NO if genes.most_differ or not genes.exceeds_chance else "Mostly",
+        f"Two halves share {genes.shared} of {genes.size}, {genes.by_chance} by chance;"
+        f" agreement beyond chance {decimal(stability['value'])}{groups}",
+    )
 
 
 def _missing_stability_words(data: Study) -> str:
@@ -135,7 +133,7 @@ def _check_batches(data: Study) -> Check:
     """Return how strongly batches, or studies, are associated with the outcome."""
     batch = data["batch"]
     if batch is None:
-        return Check(BATCH_QUESTION, UNKNOWN, "No batch column was given")
+        return Check(BATCH_QUESTION, UNKNOWN, "No batch column")
     left_out_unit = LEFT_OUT_UNITS.get(data["design"]["scheme"])
     question = STUDY_QUESTION if left_out_unit == "study" else BATCH_QUESTION
     column = clean(batch["column"])

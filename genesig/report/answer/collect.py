@@ -44,6 +44,7 @@ from genesig.selection.assess.intervals import NORMAL_QUANTILE, Detectable, dete
 
 JsonObject = Mapping[str, Any]  # content of an about.json, or one of its rows
 MAX_SIGNATURE_GENES = 200
+MEASURES_OF_CLASSES = ("auc", "specificity", "sensitivity")  # names of `ClassMeasure`
 # error: the column of controls.tsv, and its value by chance
 ERROR_BY_KIND = ByKind(
     {
@@ -151,6 +152,11 @@ def _cohort_error(about: JsonObject, metric: Measure) -> CohortError:
         "error": value,
         "low": low,
         "high": high,
+        "measures": [
+            {"name": name, "value": score["value"], "low": score["low"], "high": score["high"]}
+            for name in MEASURES_OF_CLASSES
+            if metric.share and (score := _score(about, name))["value"] is not None
+        ],
     }
 
 
@@ -173,9 +179,8 @@ def measures(
         class_measures.append(
             {"name": "auc", "value": row["auc"], "low": row["auc_low"], "high": row["auc_high"]}
         )
-    names = ("specificity", "sensitivity")
     for name, label, units in zip(
-        names, two_classes(study) or (), study["units"] or (), strict=False
+        MEASURES_OF_CLASSES[1:], two_classes(study) or (), study["units"] or (), strict=False
     ):
         samples = [sample for sample in held_out["samples"] if sample["label"] == label]
         if samples:

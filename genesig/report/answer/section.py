@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 from genesig.report.answer import figures
-from genesig.report.answer.sentences import selected_in_model
 from genesig.report.page import charts
 from genesig.report.page.measure import (
     covariate_names,
@@ -34,6 +33,7 @@ from genesig.report.page.tables import (
     chosen_list_rows,
     difference,
     genesig_rows,
+    selected_in_model,
     table_rows,
     transposed,
 )
@@ -88,7 +88,7 @@ def _external_tiles(data: Study) -> list[Tile]:
         Tile(
             f"{metric.title} in {clean(row['name'])}",
             metric.write(value),
-            f"{counted(row['samples'], 'sample')}{metric.bracketed_confidence(row)}",
+            "; ".join(filter(None, (metric.confidence(row), counted(row["samples"], "sample")))),
         )
         for row, value in accuracies
     ]
@@ -191,9 +191,11 @@ def models_note(data: Study) -> str:
     """Return the sentence on what the numbers describe; empty without evidence."""
     if no_evidence(data):
         return ""
-    if data["answer"]["cohorts"]["tested"]:
-        return "Cross-validated numbers describe models built this way, not the final model itself."
-    return "These numbers describe models built this way, not the final model itself."
+    numbers = "Cross-validated" if data["answer"]["cohorts"]["tested"] else "These"
+    calls = ""
+    if two_classes(data["study"]):
+        calls = "; CIs of sensitivity and specificity are for these calls"
+    return f"{numbers} numbers describe models built this way, not the final model{calls}."
 
 
 def held_out_scores(

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from genesig.report.page.measure import measure, subject_noun
 from genesig.report.page.record import Study
 from genesig.report.page.section import Paragraph
-from genesig.report.page.tables import TableRow, table_rows
+from genesig.report.page.validation_size import MIN_CALIBRATION_PATIENTS, validation_size
 from genesig.report.page.verdict import LEVEL, Grade, interval_and_chance, no_evidence
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import counted, decimal, p_value
+from genesig.report.page.words import counted, decimal, p_value, percent
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, POWER, TARGET_AUC
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
@@ -51,12 +51,6 @@ def _misclassified(data: Study) -> str:
     return f"{count} of {counted(len(tested), f'held-out {subject_noun(data)}')}{on_average}"
 
 
-def selected_in_model(data: Study) -> int:
-    """Return the number of FDR-selected genes that the final model uses."""
-    rows = table_rows(data["tables"]["signature"])
-    return sum(bool(row["fdr_selected"]) and row["weight"] != 0 for row in rows)
-
-
 class SharedGenes(NamedTuple):
     """Mean numbers of genes of signatures from two separate halves of the samples, as text."""
 
@@ -93,16 +87,24 @@ def _mean_text(n_genes: float) -> str:
     return f"{n_genes:.0f}" if n_genes >= 1 else decimal(n_genes, 1)
 
 
+def _one_sided_cohorts(data: Study) -> list[tuple[str, str]]:
+    """Return (name, ``"specificity (40%) and sensitivity (90%)"``) if their CIs do not overlap."""
+    cohorts = []
+    for row in data["answer"]["cohorts"]["rows"]:
+        shares = [share for share in row["measures"] if share["name"] != "auc"]
+        lows = [share["low"] for share in shares if share["low"] is not None]
+        highs = [share["high"] for share in shares if share["high"] is not None]
+        is_measured = len(lows) == len(highs) == 2 and not row["seen_in_training"]
+        if is_measured and max(lows) > min(highs):
+            calls = (f"{share['name']} ({percent(share['value'])})" for share in shares)
+            cohorts.append((row["name"], " and ".join(calls)))
+    return cohorts
+
+
 def next_steps(data: Study) -> list[Paragraph]:
     """Return what to do next with a signature; empty without evidence."""
     step = WORDS.text("next_step", data)
     return [Paragraph("Next steps.", step)] if step else []
-
-
-def _largest_next_study(data: Study) -> list[TableRow]:
-    """Return the row of the largest validation study that next_study.tsv plans; [] if none."""
-    rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
-    return [max(rows, key=lambda row: row["samples"])] if rows else []
 
 
 def other_method(data: Study) -> list[Paragraph]:
@@ -116,13 +118,14 @@ def other_method(data: Study) -> list[Paragraph]:
 
 WORDS = Wording(
     __file__,  # sentences: the macros of sentences.j2, by name
+    MIN_CALIBRATION_PATIENTS=MIN_CALIBRATION_PATIENTS,
     MIN_PERMUTATIONS=MIN_PERMUTATIONS,
     POWER=POWER,
     SETTLING_PERMUTATIONS=99,  # permutations with which p can be as small as 0.01
     TARGET_AUC=TARGET_AUC,
-    largest_next_study=_largest_next_study,
     misclassified=_misclassified,
-    selected_in_model=selected_in_model,
+    one_sided_cohorts=_one_sided_cohorts,
+    validation_size=validation_size,
 )
 
 

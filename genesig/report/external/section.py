@@ -74,6 +74,15 @@ def cohort_paragraphs(data: External) -> list[Paragraph]:
     return [Paragraph(lead, text)] if text else []
 
 
+def _wrong_by_class(cohort: CohortRecord) -> list[str]:
+    """Return ``["12 of 20 benign", "2 of 20 malignant"]``, the misclassified samples."""
+    rows = cohort["confusion"] or []
+    return [
+        f"{sum(row) - row[index]} of {sum(row)} {clean(name)}"
+        for index, (row, name) in enumerate(zip(rows, cohort["classes"] or (), strict=True))
+    ]
+
+
 def _first_names(names: Sequence[str]) -> str:
     """Return the first names and the number of the others."""
     omitted = [f"{len(names) - MAX_LISTED_NAMES} more"] if len(names) > MAX_LISTED_NAMES else []
@@ -303,4 +312,5 @@ WORDS = Wording(
     median=median,
     one_minus=_one_minus,
     score_of_page=score_of_page,
+    wrong_by_class=_wrong_by_class,
 )

@@ -119,6 +119,15 @@ class BetterMethod(BestOtherMethod):
     p: float  # of its error against chance, times n_methods
 
 
+class ClassMeasure(TypedDict):
+    """A measure of calls or scores of classes with its 95% confidence interval."""
+
+    name: str  # auc, sensitivity or specificity
+    value: float
+    low: float | None
+    high: float | None
+
+
 class CohortError(TypedDict):
     """The error of the final model in an external cohort, in the measure of controls.tsv."""
 
@@ -129,6 +138,7 @@ class CohortError(TypedDict):
     error: float | None
     low: float | None
     high: float | None
+    measures: list[ClassMeasure]  # as far as defined; [] without classes
 
 
 class Cohorts(TypedDict):
@@ -141,15 +151,6 @@ class Cohorts(TypedDict):
     better: int  # cohorts in which the interval of AUC, C or R² lies above chance
     worse: int  # cohorts in which it lies below
     rows: list[CohortError]
-
-
-class ClassMeasure(TypedDict):
-    """A measure of the held-out calls with its 95% confidence interval."""
-
-    name: str  # auc, sensitivity or specificity
-    value: float
-    low: float | None
-    high: float | None
 
 
 class FdrSelectedError(TypedDict):

@@ -456,6 +456,12 @@ def difference(data: Study, value: float) -> str:
     return decimal(100 * value, 1) if measure(data).share else decimal(value)
 
 
+def selected_in_model(data: Study) -> int:
+    """Return the number of FDR-selected genes that the final model uses."""
+    rows = table_rows(data["tables"]["signature"])
+    return sum(bool(row["fdr_selected"]) and row["weight"] != 0 for row in rows)
+
+
 def fdr_selected_only_words(data: Study, only: FdrSelectedError) -> str:
     """Return the text on the accuracy with FDR-selected genes only, and its difference."""
     metric = measure(data)

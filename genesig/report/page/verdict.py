@@ -184,10 +184,15 @@ def conclusion(data: Study) -> str:
         case Grade.HERE if covariates:
             return f"Adds to {covariates}"
         case Grade.ELSEWHERE:
-            return f"{Grade.ELSEWHERE.value} ({cohorts['better']} of {cohorts['tested']})"
+            return f"{Grade.HERE.value} in {cohorts['better']} of {_cohort_count(data)}"
         case Grade.AGAINST:
-            return f"{Grade.AGAINST.value} in external cohorts"
+            return f"{Grade.AGAINST.value} in {_cohort_count(data)}"
     return grade(data).value
+
+
+def _cohort_count(data: Study) -> str:
+    """Return ``"2 external cohorts"``, without those that have training samples."""
+    return counted(data["answer"]["cohorts"]["tested"], "external cohort")
 
 
 def external_status(data: Study) -> Badge | None:
@@ -195,7 +200,7 @@ def external_status(data: Study) -> Badge | None:
     if grade(data) not in (Grade.WEAK, Grade.HERE):
         return None
     if data["answer"]["cohorts"]["tested"]:
-        return Badge("External cohorts: inconclusive", CAUTION_LOOK)
+        return Badge(f"{_cohort_count(data)}: inconclusive", CAUTION_LOOK)
     return Badge("Not tested in an external cohort", CAUTION_LOOK)
 
 

@@ -119,13 +119,13 @@ def in_words(number: int) -> str:
 
 
 def expected_number(expected: float, count: int) -> str:
-    """Return ``"About 4 of the 36 are expected to be false positives"``; rounded up."""
+    """Return ``"Expect about 4 false positives among the 36"``; rounded up."""
+    if count == 1:
+        return f"The expected number of false positives is {significant(expected, 2)}"
     if expected < 1.0:
-        return f"Fewer than 1 of the {count} is expected to be a false positive"
+        return f"Expect fewer than 1 false positive among the {count}"
     rounded_up = math.ceil(expected - 1e-6)  # 4.0000001 is 4
-    if rounded_up == 1:
-        return f"About 1 of the {count} is expected to be a false positive"
-    return f"About {rounded_up} of the {count} are expected to be false positives"
+    return f"Expect about {counted(rounded_up, 'false positive')} among the {count}"
 
 
 Write = Callable[[float | None], str]  # a function that writes a number, such as `percent`

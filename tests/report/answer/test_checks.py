@@ -58,15 +58,16 @@ def test_smallest_possible_p_is_called_so(study):
 
 @pytest.mark.parametrize("than_chance", ["more", "alike", "less", None])
 @pytest.mark.parametrize("than_lasso", ["more", "alike", "less", None])
-def test_stability_is_reported_without_a_verdict(study, than_chance, than_lasso):
+def test_stability_is_reported_without_a_grade(study, than_chance, than_lasso):
     stability = {
         **study["answer"]["stability"],
         "than_chance": than_chance,
         "than_lasso": than_lasso,
     }
     row = check(study, "Would other patients", stability=stability)
-    assert row.answer == f"About {SHARED[0]:.0f} of {LIST_SIZES[0]}"
-    assert row.detail.startswith("Stability 0.30 (0 = chance, 1 = identical")
+    assert row.answer == NO
+    shared = f"Two halves share {SHARED[0]:.0f} of {LIST_SIZES[0]}, {SHARED[1]:.1f} by chance"
+    assert row.detail.startswith(f"{shared}; agreement beyond chance 0.30 (correlated groups 0.45)")
     words = f"{row.answer} {row.detail}".lower()
     assert not any(word in words for word in ("supported", "clearly", "stable than"))
 
@@ -134,7 +135,24 @@ def test_without_evidence_shared_genes_are_compared_with_chance(study):
     answer = {**study["answer"], "stability": stability}
     verdict = {**study["verdict"], "grade": Grade.NONE.value}
     row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
-    assert row.answer == "No more than by chance"
+    assert row.answer == NO
+    assert row.detail.startswith("Two halves share 7 of 45, 7 by chance; ")
     stability["shared"] = 9.0
     row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
-    assert row.answer == "About 9 of 45 (7 by chance)"
+    assert row.answer == NO
+    assert row.detail.startswith("Two halves share 9 of 45, 7 by chance; ")
+
+
+@pytest.mark.parametrize(("shared", "answer"), [(22.4, NO), (22.6, "Mostly"), (45.0, "Mostly")])
+def test_other_patients_give_mostly_the_same_genes_if_halves_share_half(study, shared, answer):
+    stability = {**study["answer"]["stability"], "shared": shared, "size": 45}
+    row = check(study, "Would other patients", stability=stability)
+    assert row.answer == answer
+    assert " by chance" in row.detail
+
+
+def test_left_out_studies_are_named_beside_missing_cohorts(study):
+    data = {**study, "design": {**study["design"], "scheme": "leave_one_study_out"}}
+    row = check(data, "Tested in an external cohort")
+    assert row.answer == NO
+    assert row.detail == "No external cohort was given; each study was left out in turn"

@@ -16,7 +16,6 @@ from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, flat_items
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
-from genesig.report.page.words import rate
 from genesig.report.render import render
 
 LIMITS = Limits(12, 500)
@@ -60,13 +59,13 @@ def test_the_first_screen_has_one_line(cohort_data: dict[str, Any]) -> None:
     scores = cohort_data["external"][0]["scores"]
     line = cohort_paragraphs(cohort_data)[0].text
     auc = scores["auc"]
-    error = scores["balanced_error"]["value"]
-    low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
-    limits = f"95% CI {100 * low:.0f}–{100 * high:.0f}%"
+    counts = cohort_data["external"][0]["confusion"]
+    wrong = [sum(row) - row[index] for index, row in enumerate(counts)]
+    normal, tumour = (f"{n} of {sum(row)}" for n, row in zip(wrong, counts, strict=True))
     assert line == (
-        f"The final model, unchanged, reached AUC {auc['value']:.2f} (95% CI"
-        f" {auc['low']:.2f}–{auc['high']:.2f}) and a balanced accuracy of {rate(1 - error)}"
-        f" ({limits}) in c0 (25 samples)."
+        f"In c0 (25 samples), the final model, unchanged, misclassified {sum(wrong)}: {normal}"
+        f" normal and {tumour} tumour. AUC was {auc['value']:.2f} (95% CI"
+        f" {auc['low']:.2f}–{auc['high']:.2f})."
     )
 
 
@@ -126,7 +125,7 @@ def test_cohort_of_one_class_has_no_curve() -> None:
     pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
-    assert "in c0 (25 samples), of one class" in cohort_paragraphs(data)[0].text
+    assert "; there is no AUC, as samples are of one class." in cohort_paragraphs(data)[0].text
 
 
 def test_a_regression_shows_r2() -> None:
@@ -136,7 +135,10 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reached R² {r2:.2f} (95% CI" in cohort_paragraphs(data)[0].text
+    assert (
+        f"the final model, unchanged, reached R² {r2:.2f} (95% CI"
+        in cohort_paragraphs(data)[0].text
+    )
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
@@ -175,7 +177,9 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
     line = cohort_paragraphs(data)[0].text
-    assert line.startswith("The final model, unchanged, reached ")
+    assert line.startswith(
+        "In c0 (25 samples, 3 of them seen in training), the final model, unchanged"
+    )
     words = external_section(data, LIMITS).words
     for k, seen_words in enumerate((", 3 of them seen in training", ", all seen in training", "")):
         assert f"c{k} (25 samples{seen_words})" in line
@@ -220,8 +224,8 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     assert words[-1].startswith("ComBat first adjusted c0 to this study")
     assert "do not hold for single patients" in words[-1]
     line = cohort_paragraphs(data)[0].text
-    assert "in c0 (25 samples, after ComBat)" in line
-    assert "in c1 (25 samples)" in line
+    assert "In c0 (25 samples, after ComBat), the final model, unchanged, misclassified" in line
+    assert "In c1 (25 samples), it misclassified" in line
     plain_words = external_section(_data({}), LIMITS).words
     assert not any("ComBat first adjusted" in text for text in plain_words)
 

@@ -67,7 +67,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
     (paragraph,) = cohort_paragraphs(data)
-    sentence = f"The final model, unchanged, reached {c} in other (40 samples)."
+    sentence = f"In other (40 samples), the final model, unchanged, reached {c}."
     assert (paragraph.lead, paragraph.text) == ("External cohort.", sentence)
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_curves", "external_other_shift"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from report_kinds import of_a_kind
 from report_records import HOSTILE, Study, arguments, collected, make_about
 
 from genesig.report.answer.sentences import write_paragraphs
@@ -44,6 +47,26 @@ def test_the_paragraph_has_the_numbers_of_the_page():
     ]
     for words in expected:
         assert words.lower() in text.lower(), words
+
+
+def test_results_have_every_measure_of_a_cohort_and_tell_genes_apart():
+    inputs = arguments(Study(permutations=99))
+    data = collect(StudyResults(**inputs, external=[make_about(inputs["dataset"], "Lund")]))
+    scores = data["external"][0]["scores"]
+    genes, cohort = results(data)[0].split("In Lund (25 samples)")
+    for name in ("auc", "sensitivity", "specificity"):
+        write = decimal if name == "auc" else percent
+        value, low, high = (write(scores[name][key]) for key in ("value", "low", "high"))
+        limits = f"(95% CI {low.removesuffix('%')}–{high})"
+        assert f"{name.replace('auc', 'AUC')} {value} {limits}" in cohort
+    assert re.search(r"uses \d+ genes, (all|none|\d+) of them FDR-selected\.", genes)
+    assert "was tested in 1 external cohort only" in limits_words(data)
+
+
+def test_results_without_evidence_report_no_gene():
+    (text,) = results(of_a_kind("noise"))
+    assert "As there is no evidence of prediction, no gene is reported." in text
+    assert "The final model" not in text
 
 
 def test_both_limits_of_an_interval_have_the_same_digits():
