@@ -124,15 +124,13 @@ SAMPLE_SIZE_COLUMNS = (
 )
 # {}: all patients, if classes, or events, are as frequent as in this study
 CALIBRATION_OF_CLASSES = (
-    "To check calibration, plan at least 100 patients of each class, {} in all at the class shares"
-    " of this study."
+    "To check calibration, plan at least 100 patients of each class ({} at these class shares)."
 )
 CALIBRATION_ADVICE = ByKind(
     {
         "classification": CALIBRATION_OF_CLASSES,
         SEVERAL_CLASSES: CALIBRATION_OF_CLASSES,
-        "survival": "To check calibration, plan at least 100 events, {} patients at the share of"
-        " events in this study.",
+        "survival": "To check calibration, plan at least 100 events ({} patients).",
         "regression": "At least 234 patients are needed to know the standard deviation of the"
         " response to within 10%.",
     }

@@ -454,9 +454,7 @@ def test_power_sentence_assumes_a_prespecified_score():
         for paragraph in write_paragraphs(data)
         if paragraph.lead.startswith("What this study")
     )
-    assert (
-        "80% power to detect a prespecified score, such as a published signature, with AUC" in text
-    )
+    assert "80% power to detect a prespecified (published) score with AUC" in text
     assert "A score learned from these samples must be more accurate" in text
 
 

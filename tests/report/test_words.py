@@ -381,16 +381,14 @@ def test_samples_to_leave_undecided_are_counted_in_all():
         {"class": "tumour", **rule, "rejected": 18},
     ]
     assert (
-        "To remove all errors here, 44 of 60 samples with scores closest to 0 would have to stay"
-        " undecided: 26 of 30 calls of normal and 18 of 30 calls of tumour."
+        "To remove all errors here, 44 of 60 samples with scores closest to 0 must stay"
+        " undecided. They are 26 of 30 calls of normal and 18 of 30 calls of tumour."
     ) in " ".join(samples_section(data, Limits(3, 5)).words)
 
 
 def test_models_of_fdr_selected_genes_are_explained_if_few_genes_pass():
     text = " ".join(controls_section(collected(Study()), Limits(3, 5)).words)
-    assert (
-        'If fewer than 5 genes pass in a training set, "FDR-selected genes only" uses' in text
-    )
+    assert '"FDR-selected genes only" uses at least 5 genes, the most often selected if' in text
 
 
 def test_few_permutations_are_warned_of_once():
