@@ -109,7 +109,7 @@ def _check_genes(data: Study) -> Check:
     return Check(
         GENES_QUESTION,
         NO if genes.most_differ or not genes.exceeds_chance else "Mostly",
-        f"Two halves share {genes.shared} of {genes.size}, {genes.by_chance} by chance;"
+        f"Two halves share {genes.shared} of {genes.size} genes, {genes.by_chance} by chance;"
         f" agreement beyond chance {decimal(stability['value'])}{groups}",
     )
 

@@ -66,7 +66,7 @@ def test_stability_is_reported_without_a_grade(study, than_chance, than_lasso):
     }
     row = check(study, "Would other patients", stability=stability)
     assert row.answer == NO
-    shared = f"Two halves share {SHARED[0]:.0f} of {LIST_SIZES[0]}, {SHARED[1]:.1f} by chance"
+    shared = f"Two halves share {SHARED[0]:.0f} of {LIST_SIZES[0]} genes, {SHARED[1]:.1f} by chance"
     assert row.detail.startswith(f"{shared}; agreement beyond chance 0.30 (correlated groups 0.45)")
     words = f"{row.answer} {row.detail}".lower()
     assert not any(word in words for word in ("supported", "clearly", "stable than"))
@@ -136,11 +136,11 @@ def test_without_evidence_shared_genes_are_compared_with_chance(study):
     verdict = {**study["verdict"], "grade": Grade.NONE.value}
     row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
     assert row.answer == NO
-    assert row.detail.startswith("Two halves share 7 of 45, 7 by chance; ")
+    assert row.detail.startswith("Two halves share 7 of 45 genes, 7 by chance; ")
     stability["shared"] = 9.0
     row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
     assert row.answer == NO
-    assert row.detail.startswith("Two halves share 9 of 45, 7 by chance; ")
+    assert row.detail.startswith("Two halves share 9 of 45 genes, 7 by chance; ")
 
 
 @pytest.mark.parametrize(("shared", "answer"), [(22.4, NO), (22.6, "Mostly"), (45.0, "Mostly")])
