@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
-import pandas as pd
 
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.record import (
@@ -35,7 +34,9 @@ from genesig.selection.model.held_out_contributions import (
     held_out_contributions,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the job that draws the page has no data frames
+    import pandas as pd
+
     from genesig.results import Dataset, Fits, Splits
 
 
@@ -195,6 +196,8 @@ def _held_out_of_several_classes(
     dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]
 ) -> HeldOut:
     """Return held-out margins of each sample's own class; a margin of at most 0 is an error."""
+    import pandas as pd
+
     table = table.assign(score=class_margins(table, classes))
     labels = dataset.response_kind.label_cells(dataset.obs, dataset.design)
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
