@@ -49,6 +49,7 @@ rule baselines:
         "logs/baselines.log",
     benchmark:
         "results/times/baselines.tsv"
+    priority: 8
     conda:
         "../envs/genesig.yaml"
     resources:

@@ -19,6 +19,7 @@ rule fit:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
+    priority: 5
     conda:
         "../envs/genesig.yaml"
     resources:
@@ -85,6 +86,7 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
+    priority: 1
     conda:
         "../envs/genesig.yaml"
     resources:

@@ -11,7 +11,8 @@ SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "
 SETTINGS["fold_steps"] = config["normalise"]["folds"]
 
 
-# The longest jobs come first, so that no core waits for the last of them.
+# The longest jobs come first, so that no core waits for the last of them: these, then baselines,
+# then the fits.
 rule nonlinear_fit:
     input:
         user_files(config["nonlinear"]["groups"]),
