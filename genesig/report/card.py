@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.page.verdict import conclusion, headline
-from genesig.report.page.words import clean
-from genesig.report.record import VERSION, Report
-from genesig.results import load_json
+if TYPE_CHECKING:
+    from genesig.report.record import Report
 
 INTENDED_USE = (
     "Research only: no decision about a patient may rest on this model before it was tested in an"
@@ -23,6 +21,10 @@ LIMIT_OF_ACCURACY = "The accuracy is that of models built this way, not of the f
 MAX_CARD_WORDS = 250  # warnings that do not fit are in the report alone
 # characters that Markdown or HTML would take for markup
 _MARKUP = re.compile(r"([\\`*_\[\]<>&#|])")
+_ESCAPED_MARKUP = re.compile(rf"\\{_MARKUP.pattern}")
+_SECTION = re.compile(r"^## (.+)\n\n(.+)$", re.MULTILINE)  # heading and first paragraph
+_CLOSING_LABELS = {"Conclusion": "", "Accuracy": "Prediction. ", "Genes": "Genes. "}
+"""Heading of the card -> label of its first paragraph in the last lines of a run."""
 
 
 def write_card(data: Report, title: str) -> str:
@@ -33,6 +35,11 @@ def write_card(data: Report, title: str) -> str:
 
     Source: Mitchell et al. 2019, Model Cards for Model Reporting: its headings.
     """
+    # `closing_lines` needs none of them, and a run would wait for their imports.
+    from genesig.report.answer.sentences import write_paragraphs
+    from genesig.report.page.verdict import conclusion, headline
+    from genesig.report.page.words import clean
+
     run = data["run"]
     origin = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
     prediction, genes, *_ = write_paragraphs(data)
@@ -68,12 +75,16 @@ def closing_lines(folder: str | Path) -> str:
 
     Empty if the results in `folder` have no report, or an older one.
     """
-    page = Path(folder) / "report.html"
-    data_path = Path(folder) / "report_data.json"
-    if not (page.exists() and data_path.exists()):
+    page, card, data = (
+        Path(folder) / name for name in ("report.html", "model_card.md", "report_data.json")
+    )
+    is_complete = page.exists() and card.exists() and data.exists()
+    if not is_complete or page.stat().st_mtime < data.stat().st_mtime:
         return ""
-    data = load_json(data_path)
-    if data["version"] != VERSION or page.stat().st_mtime < data_path.stat().st_mtime:
-        return ""
-    lines = [f"Report: {page}", f"{conclusion(data)}. {headline(data)}"]
-    return "\n".join([*lines, *map(str, write_paragraphs(data)[:2])])
+    paragraphs = dict(_SECTION.findall(card.read_text(encoding="utf-8")))
+    lines = [
+        label + _ESCAPED_MARKUP.sub(r"\1", paragraphs[heading])
+        for heading, label in _CLOSING_LABELS.items()
+        if heading in paragraphs
+    ]
+    return "\n".join([f"Report: {page}", *lines])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 from report_records import Study, collected
 
 from genesig.report.answer.sentences import write_paragraphs
-from genesig.report.card import closing_lines
+from genesig.report.card import closing_lines, write_card
 from genesig.report.page.verdict import conclusion, headline
 from genesig.results import save_json
 
@@ -20,6 +22,8 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     save_json(value, data)
     assert closing_lines(tmp_path) == ""
     page.write_text("page")
+    assert closing_lines(tmp_path) == ""
+    (tmp_path / "model_card.md").write_text(write_card(data, "Two | *kinds*"))
     text = "\n".join(
         [
             f"Report: {page}",
@@ -30,6 +34,8 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     assert closing_lines(tmp_path) == text
     os.utime(page, (0, 0))  # older than what it should show: of another run
     assert closing_lines(tmp_path) == ""
-    save_json(value, {**data, "version": 1})
-    page.write_text("page")
-    assert closing_lines(tmp_path) == ""
+
+
+def test_last_lines_are_printed_without_the_modules_of_the_report():
+    code = "import sys; import genesig.report.card; sys.exit('jinja2' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
