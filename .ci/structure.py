@@ -196,7 +196,7 @@ def check_functions() -> Iterator[str]:
     for module, returned, registry in (
         (penalties, "Penalty", penalties.PENALTIES.values()),
         (kernels, "Kernel", kernels.KERNELS.values()),
-        (nonlinear_solvers, "tuple[Multipliers, int]", nonlinear_solvers.SOLVERS.values()),
+        (nonlinear_solvers, "Minimum", nonlinear_solvers.SOLVERS.values()),
         (structured_solvers, "Minimisers", structured),
         (baselines, "Array", baseline_functions),
     ):

@@ -55,11 +55,17 @@ def measure_size(n, d, solver):
     tau = 0.75 * instance.tau_max
     wall = time.perf_counter()
     cpu = time.process_time()
-    q, steps = SOLVERS[solver](instance, instance.penalty(tau), instance.start, 1e-6, 20_000)
+    minimum = SOLVERS[solver](instance, instance.penalty(tau), instance.start, 1e-6, 20_000)
     wall = time.perf_counter() - wall
     cpu = time.process_time() - cpu
-    solution = certified_solution(instance, tau, instance.penalty(tau), q, steps, 1e-6)
-    row = {"wall": wall, "cpu": cpu, "peak": peak(), "steps": steps, "gap": solution.gap}
+    solution = certified_solution(instance, tau, instance.penalty(tau), minimum, 1e-6)
+    row = {
+        "wall": wall,
+        "cpu": cpu,
+        "peak": peak(),
+        "steps": minimum.iterations,
+        "gap": solution.gap,
+    }
     print(json.dumps({**row, "selected": len(solution.support), "X": X.nbytes / 2**20}))
 
 

@@ -1,7 +1,7 @@
 """Numerical kernels: loops of small decisions in plain numba, which Python may call and step into.
 
 With ``NUMBA_DISABLE_JIT=1`` they run uncompiled; with ``NUMBA_BOUNDSCHECK=1`` every index is
-checked. Products and factors of whole matrices are NumPy's.
+checked. Products of large matrices are NumPy's ``dot``.
 
 Kernels write their results into arrays that the caller passes: a name that begins with ``fill_``
 says so, and a docstring names the arrays.

@@ -1,4 +1,4 @@
-"""Kernels of a preconditioned, Anderson-accelerated proximal gradient method, a step a call.
+"""Kernels of a preconditioned, Anderson-accelerated proximal gradient method.
 
 It minimises ``H(q) + Ω*(q)``: H is quadratic with the gradient -φ(q), Ω* is that of `DualBounds`,
 and w (n,) is a metric with ``H(q) <= H(z) - <φ(z), q - z> + ||q - z||²_w/2``. A point q is m rows
@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, jitable
-from genesig.compiled.algebra import add_scaled, cholesky, dot, solve_lower, solve_upper
+from genesig.compiled import compiled, jit_inline
+from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
 
 ANDERSON_WINDOW = 10  # number of points that are combined at most
-NUMBERS_PER_BLOCK = 1024  # numbers that are combined at once, so that they stay in the cache
 OBJECTIVE_ROUNDING = 1e-14  # rise of the objective that may be rounding, relative to its terms
 COMBINATION_RIDGE = 1e-10  # ridge of the combination, relative to the trace of its Gram matrix
 MAX_MULTIPLIER_STEPS = 60  # largest number of Newton steps for the multiplier of a bound
@@ -39,15 +38,36 @@ NO_POINT = -1  # the best point before the first step
 INSIDE_BOUND = -1.0  # the multiplier of a block of rows that is inside its bound
 
 
-class DualBounds(NamedTuple):
-    """Ω* of the rows: 0 for the free ones, Σ_g (||q_g|| - r_g)_+²/2ε for the k bounded ones."""
+class DualGradient(NamedTuple):
+    """Arrays of φ(q) for m features at n training points, with their arrays of scratch.
 
-    n_free: int  # the first rows, which have no bound
+    q and φ (m, n) are in a basis of the samples.
+    """
+
+    features: Array  # (n, m)
+    transposed_features: Array  # (m, n)
+    basis: Array  # (n, n) orthogonal
+    inverse_basis: Array  # (n, n) its transpose
+    first_term: Array  # (n,) φ that one unit of q adds by itself, without X'R'
+    first: Array  # (n, n) table of the kernel's first derivatives, see `optim.kernels.KernelTables`
+    second: Array  # (n, n) table of its second derivatives
+    inverse: Array  # (n, n) ``(K + n ν I)⁻¹``
+    y: Array  # (n,) responses
+    inner_scale: float  # ``-1/2ν``
+    stationary: bool  # whether the kernel depends on differences of points
+    products: Array  # (2, n, n) scratch
+    sums: Array  # (3, n) scratch
+
+
+class DualBounds(NamedTuple):
+    """Ω* of the rows: 0 for the unbounded ones, Σ_g (||q_g|| - r_g)_+²/2ε for the k others."""
+
+    n_unbounded: int  # number of the first rows, which have no bound
     block: Array  # (k,) block of each bounded row
     radius: Array  # (G,) r_g of each block
     curvature: float  # ε
-    # bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent
-    free_bound: float
+    # √(Σ r_g²) of the features that the unbounded rows represent: Σ r_g ||φ_g|| <= that times ||φ||
+    unbounded_radius: float
 
 
 class IterationMemory(NamedTuple):
@@ -63,15 +83,14 @@ class IterationMemory(NamedTuple):
     ahead: Array  # (m n,) z, the combined point
     slope: Array  # (m n,) φ(z)
     weight: Array  # (n,) w, the metric
-    first_term: Array  # (n,) what each unit of q adds to φ, beyond the caller's part
     conjugate: Array  # (S,) Ω*(q)
     multiplier: Array  # (G,) λ of each block's bound, or `INSIDE_BOUND`
     counters: Array  # (3,) int, see the positions above
-    scratch: Array  # (5, max(n, G))
-    squares: Array  # (G, n)
+    norms: Array  # (G,) scratch
+    squares: Array  # (G, n) scratch
 
 
-@jitable
+@jit_inline
 def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> Any:
     """Overwrite the bounded rows of q (m n,) by their prox in the metric w; return Ω* there.
 
@@ -80,14 +99,14 @@ def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> 
     w = memory.weight
     squares = memory.squares
     n = len(w)
-    n_free = bounds.n_free
+    n_unbounded = bounds.n_unbounded
     curvature = bounds.curvature
     total = 0.0
     for g in range(len(squares)):
         for i in range(n):
             squares[g, i] = 0.0
     for a in range(len(bounds.block)):
-        row = q[(n_free + a) * n : (n_free + a + 1) * n]
+        row = q[(n_unbounded + a) * n : (n_unbounded + a + 1) * n]
         squares_of_block = squares[bounds.block[a]]
         for i in range(n):
             squares_of_block[i] += row[i] * row[i]
@@ -101,7 +120,7 @@ def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> 
             memory.multiplier[g] = INSIDE_BOUND
             continue
         multiplier, length_before = bound_multiplier(
-            squares[g], w, radius, curvature, max(memory.multiplier[g], 0.0), memory
+            squares[g], w, radius, curvature, max(memory.multiplier[g], 0.0)
         )
         memory.multiplier[g] = multiplier
         length_after = max(radius / (1.0 - curvature * multiplier), radius)
@@ -110,7 +129,7 @@ def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> 
         for i in range(n):
             squares[g, i] = length_after / length_before * (w[i] / (w[i] + multiplier))
     for a in range(len(bounds.block)):
-        row = q[(n_free + a) * n : (n_free + a + 1) * n]
+        row = q[(n_unbounded + a) * n : (n_unbounded + a + 1) * n]
         factor = squares[bounds.block[a]]
         if memory.multiplier[bounds.block[a]] >= 0.0:
             for i in range(n):
@@ -118,34 +137,27 @@ def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> 
     return total
 
 
-@jitable
+@jit_inline
 def bound_multiplier(
-    weighted_squares: Array,
-    w: Array,
-    radius: float,
-    curvature: float,
-    start: float,
-    memory: IterationMemory,
+    weighted_squares: Array, w: Array, radius: float, curvature: float, start: float
 ) -> Any:
     """Return λ and ||q(λ)|| of a block outside its bound, from weighted squares (n,) w² ||v_i||².
 
     Newton's method, which meets the root from the left because the left side is concave.
     """
-    n = len(w)
     multiplier = start
     length = radius
-    inverse = memory.scratch[0, :n]
-    square = memory.scratch[1, :n]
-    cube = memory.scratch[2, :n]
     for _ in range(MAX_MULTIPLIER_STEPS):
-        for i in range(n):
-            inverse[i] = 1.0 / (w[i] + multiplier)
-            square[i] = weighted_squares[i] * inverse[i] * inverse[i]
-            cube[i] = 1.0
-        total = dot(square, cube)
-        length = np.sqrt(total)
+        squared_length = 0.0
+        slope = 0.0
+        for i in range(len(w)):
+            inverse = 1.0 / (w[i] + multiplier)
+            square = weighted_squares[i] * inverse * inverse
+            squared_length += square
+            slope += square * inverse
+        length = np.sqrt(squared_length)
         difference = 1.0 / length - (1.0 - curvature * multiplier) / radius
-        change = -difference / (dot(square, inverse) / (total * length) + curvature / radius)
+        change = -difference / (slope / (squared_length * length) + curvature / radius)
         if abs(difference) * radius <= MULTIPLIER_TOLERANCE or (
             multiplier == 0.0 and change <= 0.0
         ):
@@ -154,32 +166,35 @@ def bound_multiplier(
     return multiplier, length
 
 
-@jitable
+@jit_inline
 def gap_bound(bounds: DualBounds, memory: IterationMemory, index: int) -> Any:
     """Return Ω(φ) + Ω*(q) - <q, φ> at a slot: the duality gap, not relative.
 
-    Free rows stand for many features. For these Ω is bounded by `free_bound` times the length of φ
-    (Cauchy and Schwarz).
+    Unbounded rows represent many features. For these Ω is at most `unbounded_radius` times the
+    length of φ (Cauchy and Schwarz).
     """
     q = memory.points[index]
     phi = memory.slopes[index]
-    norms = memory.scratch[3]
+    norms = memory.norms
     n = len(memory.weight)
-    n_free = bounds.n_free
-    for g in range(len(bounds.radius)):
+    total = memory.conjugate[index] - dot(q, phi)
+    squared_length = 0.0
+    for g in range(len(norms)):
         norms[g] = 0.0
-    squared_length = dot(phi[: n_free * n], phi[: n_free * n])
-    for a in range(len(bounds.block)):
-        row = phi[(n_free + a) * n : (n_free + a + 1) * n]
-        norms[bounds.block[a]] += dot(row, row)
-    total = bounds.free_bound * np.sqrt(squared_length) + memory.conjugate[index] - dot(q, phi)
-    for g in range(len(bounds.radius)):
-        squared_length += norms[g]
+    for a in range(len(phi) // n):
+        row = phi[a * n : (a + 1) * n]
+        square = dot(row, row)
+        squared_length += square
+        if a >= bounds.n_unbounded:
+            norms[bounds.block[a - bounds.n_unbounded]] += square
+        elif a == bounds.n_unbounded - 1:
+            total += bounds.unbounded_radius * np.sqrt(squared_length)
+    for g in range(len(norms)):
         total += bounds.radius[g] * np.sqrt(norms[g])
     return total + 0.5 * bounds.curvature * squared_length
 
 
-@jitable
+@jit_inline
 def objective_rises(memory: IterationMemory, index: int) -> Any:
     """Return whether H + Ω* is larger at a slot than at the best point.
 
@@ -190,10 +205,12 @@ def objective_rises(memory: IterationMemory, index: int) -> Any:
     phi = memory.slopes[index]
     old = memory.points[best]
     psi = memory.slopes[best]
-    new_new = dot(new, phi)
-    new_best = dot(new, psi)
-    best_new = dot(old, phi)
-    best_best = dot(old, psi)
+    new_new = new_best = best_new = best_best = 0.0
+    for e in range(len(new)):
+        new_new += new[e] * phi[e]
+        new_best += new[e] * psi[e]
+        best_new += old[e] * phi[e]
+        best_best += old[e] * psi[e]
     change = (
         -0.5 * (new_new + new_best - best_new - best_best)
         + memory.conjugate[index]
@@ -204,154 +221,157 @@ def objective_rises(memory: IterationMemory, index: int) -> Any:
     )
 
 
-@jitable
+@jit_inline
 def store_move(memory: IterationMemory, index: int) -> None:
     """Store the move w^½ (T(z) - z) to the point of a slot, with its inner products."""
     n = len(memory.weight)
     move = memory.moves[index]
-    root_weight = memory.scratch[4]
     point = memory.points[index]
-    for i in range(n):
-        root_weight[i] = np.sqrt(memory.weight[i])
     for row_start in range(0, len(move), n):
         for i in range(n):
-            move[row_start + i] = root_weight[i] * (
-                point[row_start + i] - memory.ahead[row_start + i]
-            )
+            change = point[row_start + i] - memory.ahead[row_start + i]
+            move[row_start + i] = np.sqrt(memory.weight[i]) * change
+    np.dot(memory.moves, move, memory.gram[index])
+    for slot in range(len(memory.gram)):
+        memory.gram[slot, index] = memory.gram[index, slot]
     memory.counters[N_COMBINED] = min(memory.counters[N_COMBINED] + 1, ANDERSON_WINDOW)
-    for k in range(memory.counters[N_COMBINED]):
-        other_slot = (index - k) % len(memory.points)
-        memory.gram[index, other_slot] = memory.gram[other_slot, index] = dot(
-            move, memory.moves[other_slot]
-        )
 
 
-@jitable
+@jit_inline
 def combine_points(memory: IterationMemory, index: int) -> None:
     """Set z and φ(z) to the combination of the last points whose move is shortest."""
     n_points = memory.counters[N_COMBINED]
     capacity = len(memory.points)
     gram = np.zeros((n_points, n_points))
-    coefs = np.zeros(n_points)
+    coefs = np.ones(n_points)
     trace = 0.0
-    total = 0.0
     for k in range(n_points):
-        coefs[k] = 1.0
-        trace += memory.gram[(index - k) % capacity, (index - k) % capacity]
+        slot = (index - k) % capacity
+        trace += memory.gram[slot, slot]
         for e in range(k + 1):
-            gram[k, e] = memory.gram[(index - k) % capacity, (index - e) % capacity]
+            gram[k, e] = memory.gram[slot, (index - e) % capacity]
     for k in range(n_points):
         gram[k, k] += COMBINATION_RIDGE * trace
     if trace > 0.0 and cholesky(gram, n_points):
         solve_lower(gram, n_points, coefs)
         solve_upper(gram, n_points, coefs)
     else:
-        for k in range(1, n_points):
-            coefs[k] = 0.0
+        coefs[1:] = 0.0
+    total = coefs.sum()
+    shares = np.zeros(capacity)
     for k in range(n_points):
-        total += coefs[k]
-    for block_start in range(0, len(memory.ahead), NUMBERS_PER_BLOCK):
-        block_end = min(block_start + NUMBERS_PER_BLOCK, len(memory.ahead))
-        z = memory.ahead[block_start:block_end]
-        phi = memory.slope[block_start:block_end]
-        for e in range(len(z)):
-            z[e] = phi[e] = 0.0
-        for k in range(n_points):
-            add_scaled(
-                coefs[k] / total, memory.points[(index - k) % capacity, block_start:block_end], z
-            )
-            add_scaled(
-                coefs[k] / total, memory.slopes[(index - k) % capacity, block_start:block_end], phi
-            )
-
-
-@jitable
-def restart_from(memory: IterationMemory, index: int) -> None:
-    """Set z and φ(z) to the point of a slot, and forget all other points."""
-    memory.counters[N_COMBINED] = 0
-    memory.counters[BEST_POINT] = index
-    for e in range(len(memory.ahead)):
-        memory.ahead[e] = memory.points[index, e]
-        memory.slope[e] = memory.slopes[index, e]
+        shares[(index - k) % capacity] = coefs[k] / total
+    np.dot(shares, memory.points, memory.ahead)
+    np.dot(shares, memory.slopes, memory.slope)
 
 
 @compiled
-def advance_iteration(bounds: DualBounds, memory: IterationMemory) -> Any:
-    """Judge the new point, fill the next one, and return the duality gap of the new one.
+def fill_gradient(gradient: DualGradient, q: Array, phi: Array) -> None:
+    """Fill phi (m, n) with φ(q), the partial derivatives of the function of q (m, n).
 
-    The caller has filled φ at the new point except for `first_term`.
+    4 n² (n + m) flops. φ is X'R' and its first term, with R of `fill_spread`.
     """
-    index = memory.counters[NEW_POINT]
-    n = len(memory.weight)
-    capacity = len(memory.points)
-    point = memory.points[index]
-    phi = memory.slopes[index]
-    for row_start in range(0, len(point), n):
-        for i in range(n):
-            phi[row_start + i] += memory.first_term[i] * point[row_start + i]
-    gap = gap_bound(bounds, memory, index)
-    if memory.counters[BEST_POINT] == NO_POINT:
-        restart_from(memory, index)
-    elif objective_rises(memory, index):
-        if memory.counters[N_COMBINED] == 0:  # a plain step led up: it was too long
-            for i in range(n):
-                memory.weight[i] *= 2.0
-        index = memory.counters[BEST_POINT]
-        restart_from(memory, index)
-    else:
-        store_move(memory, index)
-        memory.counters[BEST_POINT] = index
-        combine_points(memory, index)
-    following = (index + 1) % capacity
-    memory.counters[NEW_POINT] = following
-    next_point = memory.points[following]
-    for row_start in range(0, len(point), n):
-        for i in range(n):
-            next_point[row_start + i] = (
-                memory.ahead[row_start + i] + memory.slope[row_start + i] / memory.weight[i]
-            )
-    memory.conjugate[following] = project_on_bounds(bounds, memory, next_point)
-    return gap
+    product = gradient.products[0]
+    U = gradient.products[1]
+    np.dot(gradient.features, q, product)
+    np.dot(product, gradient.inverse_basis, U)
+    fill_spread(gradient, U, product)
+    np.dot(product, gradient.basis, U)
+    np.dot(gradient.transposed_features, U, phi)
+    for a in range(len(q)):
+        for i in range(len(gradient.y)):
+            phi[a, i] += gradient.first_term[i] * q[a, i]
 
 
-class KernelSums(NamedTuple):
-    """The kernel matrix K of n training points with the ridge weight ν, and their responses."""
+@jit_inline
+def fill_spread(gradient: DualGradient, U: Array, transposed_spread: Array) -> None:
+    """Fill R' (n, n), with φ = X'R' but for φ's first term; U = X q (n, n) is overwritten.
 
-    first: Array  # (n, n) table of the kernel's first derivatives, see `optim.kernels.KernelTables`
-    second: Array  # (n, n) table of its second derivatives
-    inverse: Array  # (n, n) ``(K + n ν I)⁻¹``
-    y: Array  # (n,)
-    inner_scale: float  # ``-1/2ν``
-    stationary: bool  # whether the kernel depends on differences of points
-
-
-@compiled
-def fill_pull(sums: KernelSums, U: Array, scratch: Array) -> None:
-    """Overwrite U = X q (n, n) by R with ``φ = X'R'``, but for φ's first term; scratch (3, n).
-
-    q are multipliers and φ the partial derivatives of their function at the training points:
     ``R = first_ij α_j + second_ij S_ij``, S and α as in `optim.nonlinear.problem.Problem.expand`,
     which has the same formulas.
     """
     n = len(U)
-    stationary = sums.stationary
-    anchor = scratch[0]
-    residual = scratch[1]
-    alpha = scratch[2]
+    stationary = gradient.stationary
+    anchor = gradient.sums[0]
+    residual = gradient.sums[1]
+    alpha = gradient.sums[2]
     for i in range(n):
         anchor[i] = U[i, i] if stationary else 0.0
     for i in range(n):
         for j in range(n):
-            U[i, j] = sums.inner_scale * (U[i, j] - anchor[j])
-        residual[i] = sums.y[i] - dot(sums.first[i], U[i])
+            U[i, j] = gradient.inner_scale * (U[i, j] - anchor[j])
+        residual[i] = gradient.y[i] - dot(gradient.first[i], U[i])
     for i in range(n):
         # alpha = (K + n ν I)⁻¹ (y - diag(first U'))
-        alpha[i] = dot(sums.inverse[i], residual)
+        alpha[i] = dot(gradient.inverse[i], residual)
     for i in range(n):
+        total = 0.0
         for j in range(n):
-            U[i, j] = sums.first[i, j] * alpha[j] + sums.second[i, j] * U[i, j]
+            value = gradient.first[i, j] * alpha[j] + gradient.second[i, j] * U[i, j]
+            transposed_spread[j, i] = value
+            total += value
         if stationary:
-            total = 0.0
-            for j in range(n):
-                total += U[i, j]
-            U[i, i] -= total
+            transposed_spread[i, i] -= total
+
+
+@compiled
+def minimise_dual(
+    gradient: DualGradient,
+    bounds: DualBounds,
+    memory: IterationMemory,
+    max_gap: float,
+    max_steps: int,
+) -> int:
+    """Take steps until the duality gap is at most `max_gap`; return their number, >= 1.
+
+    The last point is that of the slot `NEW_POINT`.
+    """
+    n = len(memory.weight)
+    m = len(memory.ahead) // n
+    steps = 0
+    while True:
+        index = memory.counters[NEW_POINT]
+        fill_gradient(
+            gradient, memory.points[index].reshape(m, n), memory.slopes[index].reshape(m, n)
+        )
+        steps += 1
+        if gap_bound(bounds, memory, index) <= max_gap or steps >= max_steps:
+            return steps
+        judge_point(memory, index)
+        fill_next_point(bounds, memory)
+
+
+@jit_inline
+def judge_point(memory: IterationMemory, index: int) -> None:
+    """Combine the point of a slot with the last ones; if the objective rises, restart before it."""
+    best = memory.counters[BEST_POINT]
+    if best != NO_POINT and not objective_rises(memory, index):
+        store_move(memory, index)
+        memory.counters[BEST_POINT] = index
+        combine_points(memory, index)
+        return
+    if best == NO_POINT:
+        best = index
+    elif memory.counters[N_COMBINED] == 0:  # a plain step led up: it was too long
+        for i in range(len(memory.weight)):
+            memory.weight[i] *= 2.0
+    memory.counters[N_COMBINED] = 0
+    memory.counters[BEST_POINT] = best
+    for e in range(len(memory.ahead)):
+        memory.ahead[e] = memory.points[best, e]
+        memory.slope[e] = memory.slopes[best, e]
+
+
+@jit_inline
+def fill_next_point(bounds: DualBounds, memory: IterationMemory) -> None:
+    """Fill the slot after the best point with T(z), and make it the new point."""
+    n = len(memory.weight)
+    following = (memory.counters[BEST_POINT] + 1) % len(memory.points)
+    memory.counters[NEW_POINT] = following
+    point = memory.points[following]
+    for row_start in range(0, len(point), n):
+        for i in range(n):
+            point[row_start + i] = (
+                memory.ahead[row_start + i] + memory.slope[row_start + i] / memory.weight[i]
+            )
+    memory.conjugate[following] = project_on_bounds(bounds, memory, point)

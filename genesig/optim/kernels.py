@@ -124,7 +124,7 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
     A point that occurs `counts` (n,) times counts as so many points at distance 0.
     """
     squared_norms = np.diag(inner)
-    pairs = np.triu_indices(len(inner), 1)
+    pairs = ~np.tri(len(inner), dtype=bool)
     squared = np.maximum((squared_norms[:, None] + squared_norms - 2 * inner)[pairs], 0)
     if counts is None:
         return float(np.sqrt(np.median(squared)))

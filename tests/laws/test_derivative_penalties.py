@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from genesig.arrays import row_squares
 from genesig.compiled.descent import DualBounds, gap_bound
-from genesig.optim.nonlinear.metric import Metric, _memory
+from genesig.optim.nonlinear.metric import Metric, make_memory
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 
 N_SAMPLES = 5
@@ -110,22 +110,23 @@ def test_part_of_a_penalty_is_the_penalty_of_the_part():
     assert omega.take(subset).value(row_squares(phi[subset])) == pytest.approx(expected)
 
 
-def test_gap_bound_of_free_and_bounded_rows_is_the_formula():
-    """Ω + Ω* - <q, φ>; free rows count by the inequality of Cauchy and Schwarz."""
+def test_gap_bound_of_unbounded_and_bounded_rows_is_the_formula():
+    """Ω + Ω* - <q, φ>; unbounded rows count by the inequality of Cauchy and Schwarz."""
     q, phi = arrays(3, 1.0)
-    n_free = 2
+    n_unbounded = 2
     block = np.array([0, 1, 0, 1])
     radius = np.array([0.7, 1.9])
     curvature = 0.3
-    free_bound = 2.5
+    unbounded_radius = 2.5
     conjugate = 0.4
-    bounds = DualBounds(n_free, block, radius, curvature, free_bound)
+    bounds = DualBounds(n_unbounded, block, radius, curvature, unbounded_radius)
     metric = Metric(np.eye(N_SAMPLES), np.ones(N_SAMPLES), np.zeros(N_SAMPLES))
-    memory = _memory(metric, q, len(radius))
+    omega = Penalty(radius, block, curvature)
+    memory = make_memory(metric, q, omega)
     memory.slopes[0] = phi.ravel()
     memory.conjugate[0] = conjugate
-    omega = Penalty(radius, block, curvature).value(row_squares(phi[n_free:]))
-    free_square = np.square(phi[:n_free]).sum()
-    free_part = free_bound * np.sqrt(free_square) + curvature / 2 * free_square
-    expected = omega + free_part + conjugate - np.vdot(q, phi)
+    unbounded_square = np.square(phi[:n_unbounded]).sum()
+    unbounded_part = unbounded_radius * np.sqrt(unbounded_square) + curvature / 2 * unbounded_square
+    bounded_part = omega.value(row_squares(phi[n_unbounded:]))
+    expected = bounded_part + unbounded_part + conjugate - np.vdot(q, phi)
     assert gap_bound(bounds, memory, 0) == pytest.approx(expected, rel=1e-13)

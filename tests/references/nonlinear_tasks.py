@@ -130,10 +130,11 @@ def path_until_full(train, setting, nu, width, taus, early=None):
         penalty = instance.penalty(tau)
         if early:
             q = Multipliers.full(stopped(instance, penalty, q, step, early))
-            steps = early
+            minimum = instance.certify(penalty, q, early)
         else:
-            q, steps = solver(instance, penalty, q, tolerance, setting.max_iterations)
-        fitted = certified_solution(instance, tau, penalty, q, steps, tolerance)
+            minimum = solver(instance, penalty, q, tolerance, setting.max_iterations)
+            q = minimum.multipliers
+        fitted = certified_solution(instance, tau, penalty, minimum, tolerance)
         solutions.append(
             replace(fitted, norms=saturated(instance, penalty, q, step)) if early else fitted
         )
@@ -145,7 +146,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
 def step_length(instance):
     """2 ν / λ_max(M), the longest safe step without a metric."""
     V, s = row_space(instance.inner)
-    free = instance.problem.without_response()
+    free = replace(instance.problem, y=np.zeros(instance.problem.n))
     largest = largest_eigenvalue(lambda q: -free.gradient(V * s, q), V * s)
     if instance.X.shape[1] > len(s):
         first_derivatives = np.linalg.eigvalsh(instance.problem.table.first)[-1]

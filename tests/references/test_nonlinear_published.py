@@ -119,8 +119,8 @@ def test_e1_minimum_at_110_is_below_the_objective_of_the_true_variables():
             y,
             DerivativeCriterion(Polynomial(3, 1.0), "group", relative, groups),
         )
-        q, steps = SOLVERS["admm"](instance, instance.penalty(0.6), instance.start, 1e-4, 1000)
-        solution = certified_solution(instance, 0.6, instance.penalty(0.6), q, steps, 1e-4)
+        minimum = SOLVERS["admm"](instance, instance.penalty(0.6), instance.start, 1e-4, 1000)
+        solution = certified_solution(instance, 0.6, instance.penalty(0.6), minimum, 1e-4)
         assert solution.gap <= 1e-4
         objectives.append(solution.objective)
     assert objectives[0] < 0.8 * objectives[1]

@@ -18,9 +18,17 @@ from genesig.optim.nonlinear.metric import (
     row_space,
     vanishing_gradient,
 )
-from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.multipliers import Certificate, Multipliers, certify
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem, check_weights, number_groups
+
+
+class Minimum(NamedTuple):
+    """The end of a solver's iterations at one tau."""
+
+    multipliers: Multipliers
+    certificate: Certificate  # their duality gap and their function
+    iterations: int
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,14 @@ class Instance:
     def dense(self) -> Dense:
         """Return the Hessian as a matrix, built once for all tau."""
         return Dense.from_problem(self.problem, self.X)
+
+    def certify(
+        self, penalty: Penalty, q: Multipliers, iterations: int, squares: Array | None = None
+    ) -> Minimum:
+        """Return the minimum of a solver that ends at q; squares (d,), optional: ||q_a||²."""
+        squares = q.squares(self.X) if squares is None else squares
+        certificate = certify(self.problem, penalty, self.X, self.inner, q, squares)
+        return Minimum(q, certificate, iterations)
 
 
 class DerivativeCriterion(NamedTuple):

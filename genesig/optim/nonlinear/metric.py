@@ -1,11 +1,16 @@
-"""Starting values of all solvers: the largest tau, the metric and the length of dual steps.
+"""Metric of the dual steps, their compiled loop, and the path's start.
 
-M acts on features and samples. Its average over the features, M̄ = Σ_a M_aa/d (n, n), keeps the
-part of its conditioning that the kernel causes, and is cheap to divide by: steps in this metric
-are a quarter to a tenth as many as plain ones.
+Notation, for n samples and d features:
 
-The metric acts on the samples alone, alike on every feature, so that the bounds of the features
-stay apart: in its basis the prox of a feature is one equation in one unknown.
+* q (m, n) are multipliers of m features; φ(q) = -∇H(q) (m, n) are the partial derivatives of their
+  function at the samples. H, ν, Ω* and r_g are those of `problem` and `penalties`.
+* M/2ν is the Hessian of H. It acts on features and samples: M_ab (n, n) for features a and b.
+* The metric is ||q||²_w = Σ_ak w_k (q_a'v_k)²: one weight w_k for each direction v_k of samples,
+  alike for all features, so that the prox of a feature is one equation in one unknown.
+* w_k is v_k'M̄v_k/2ν times a factor, M̄ = Σ_a M_aa/d. It keeps the part of M's conditioning that the
+  kernel causes: steps in this metric are a quarter to a tenth as many as plain ones.
+* v_k are the eigenvectors of the kernel's table `first`, so that the first term of φ is diagonal.
+* Unbounded rows of q are rotated features, which represent the inactive ones (see `solvers`).
 """
 
 from __future__ import annotations
@@ -23,12 +28,14 @@ from genesig.compiled.descent import (
     NEW_POINT,
     NO_POINT,
     DualBounds,
+    DualGradient,
     IterationMemory,
-    advance_iteration,
+    fill_gradient,
+    minimise_dual,
 )
 from genesig.optim.kernels import dense_blocks
 from genesig.optim.nonlinear.penalties import Penalty
-from genesig.optim.nonlinear.problem import Gradient, Problem
+from genesig.optim.nonlinear.problem import Problem
 
 MIN_WEIGHT_SHARE = 1e-6  # smallest weight, over the largest one
 
@@ -37,28 +44,46 @@ MIN_WEIGHT_SHARE = 1e-6  # smallest weight, over the largest one
 class Metric:
     """Weights w with H(q) ≤ H(z) - <φ(z), q - z> + ||q - z||²_w/2, in a basis of the samples."""
 
-    basis: Array  # (n, n): orthogonal; its columns are the directions
+    basis: Array  # (n, n): orthogonal; its columns are the directions v_k
     weight: Array  # (n,): w. Where it is too small, the steps notice and double it.
-    # (n,): diagonal of the first of the two terms of `Problem.gradient`, in this basis
-    first_term: Array
+    first_term: Array  # (n,): -(1/2ν) `first` in this basis, where it is diagonal
 
     @classmethod
     def from_problem(cls, problem: Problem, inner: Array, d: int) -> Metric:
-        """Return w of the average of M/2ν, in the directions of the table `first`."""
+        """Return the metric of M̄/2ν, for d features with X X' = inner (n, n)."""
         eigenvalues, basis = np.linalg.eigh(problem.table.first)
-        mean = np.einsum("ik,ik->k", basis, _average(problem, inner, d) @ basis)
-        weight = np.maximum(mean, MIN_WEIGHT_SHARE * mean.max()) / (2 * problem.nu)
+        curvatures = np.einsum("ik,ik->k", basis, _average_block(problem, inner, d) @ basis)
+        weight = np.maximum(curvatures, MIN_WEIGHT_SHARE * curvatures.max()) / (2 * problem.nu)
         return cls(basis, weight, np.maximum(eigenvalues, 0) * (-0.5 / problem.nu))
 
     def times(self, factor: float) -> Metric:
         """Return the metric with all weights multiplied, so that steps are shorter."""
         return replace(self, weight=factor * self.weight)
 
+    def gradient(self, problem: Problem, features: Array) -> DualGradient:
+        """Return the arrays of φ(q) for features (n, m), with q in this basis."""
+        n = problem.n
+        return DualGradient(
+            np.ascontiguousarray(features),
+            np.ascontiguousarray(features.T),
+            np.ascontiguousarray(self.basis),
+            np.ascontiguousarray(self.basis.T),
+            self.first_term,
+            problem.table.first,
+            problem.table.second,
+            problem.inverse,
+            problem.y,
+            -0.5 / problem.nu,
+            problem.table.stationary,
+            np.empty((2, n, n)),
+            np.empty((3, n)),
+        )
 
-def _average(problem: Problem, inner: Array, d: int) -> Array:
-    """Return Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
+
+def _average_block(problem: Problem, inner: Array, d: int) -> Array:
+    """Return M̄ = Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
     table = problem.table
-    inverse = problem.solve(np.eye(problem.n))
+    inverse = problem.inverse
     first_table = table.first
     projected = first_table @ inverse @ first_table.T
     correction = first_table @ (inverse * inner) @ first_table.T
@@ -68,68 +93,62 @@ def _average(problem: Problem, inner: Array, d: int) -> Array:
         mixed_part = first_table @ (inner * (inverse @ first_table.T))
         correction += inner * projected - mixed_part - mixed_part.T
         second_part = table.second * (2 * inner - norms[:, None] - norms)
-    mean: Array = first_table + (second_part - correction) / d
-    return (mean + mean.T) / 2
+    average_block: Array = first_table + (second_part - correction) / d
+    return (average_block + average_block.T) / 2
 
 
-def accelerate(
-    gradient: Callable[[Array, Array], None],
+def minimise(
+    problem: Problem,
+    features: Array,
     penalty: Penalty,
     metric: Metric,
     q: Array,
-    is_done: Callable[[float], bool],
-    max_iterations: int,
-    *,
-    free: int = 0,
-    slack: float = 0.0,
+    max_gap: float,
+    max_steps: int,
+    unbounded_radius: float = 0.0,
 ) -> tuple[Array, int]:
-    """Return the minimiser of H(q) + Ω*(q), from q (m, n) within its bounds, and the steps.
+    """Return the minimiser (m, n) of H(q) + Ω*(q) for features (n, m), and the number of steps.
 
-    gradient: (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.first_term` q; in the
-        metric's basis, like q.
-    penalty: of the rows after the first `free` ones, which have no bound.
-    is_done: whether a duality gap is small enough.
-    slack: bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent.
+    penalty: of the last rows; the rows before them are unbounded.
+    q (m, n): the start, within its bounds.
+    max_gap: duality gap at which the steps end, not relative.
+    unbounded_radius: √(Σ r_g²) of the features that the unbounded rows represent.
     """
-    bounds = DualBounds(
-        free,
-        penalty.block.astype(np.int64),
-        penalty.radius,
-        float(penalty.curvature),
-        float(slack),
-    )
-    memory = _memory(metric, q, len(penalty.radius))
-    memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
-    points, slopes = (a.reshape(-1, *q.shape) for a in (memory.points, memory.slopes))
-    steps = 0
-    while True:
-        current = memory.counters[NEW_POINT]
-        steps = steps + 1
-        gradient(points[current], slopes[current])
-        if is_done(advance_iteration(bounds, memory)) or steps >= max_iterations:
-            return points[current], steps
+    start = q @ metric.basis
+    n_unbounded = len(q) - len(penalty.block)
+    block = penalty.block.astype(np.int64)
+    curvature = float(penalty.curvature)
+    bounds = DualBounds(n_unbounded, block, penalty.radius, curvature, float(unbounded_radius))
+    memory = make_memory(metric, start, penalty)
+    gradient = metric.gradient(problem, features)
+    steps = minimise_dual(gradient, bounds, memory, float(max_gap), max_steps)
+    return memory.points[memory.counters[NEW_POINT]].reshape(q.shape) @ metric.basis.T, steps
 
 
-def _memory(metric: Metric, q: Array, groups: int) -> IterationMemory:
-    """Return arrays for the last points of the iteration, with q as the first point."""
-    (m, n) = q.shape
+def make_memory(metric: Metric, q: Array, penalty: Penalty) -> IterationMemory:
+    """Return the memory of the iteration with q (m, n), in the metric's basis, as its new point.
+
+    penalty: of the last rows, as in `minimise`.
+    """
+    m, n = q.shape
+    n_blocks = len(penalty.radius)
     slots = ANDERSON_WINDOW + 1
     memory = IterationMemory(
-        points=np.empty((slots, m * n)),
-        slopes=np.empty((slots, m * n)),
-        moves=np.empty((slots, m * n)),
+        points=np.zeros((slots, m * n)),
+        slopes=np.zeros((slots, m * n)),
+        moves=np.zeros((slots, m * n)),
         gram=np.zeros((slots, slots)),
         ahead=np.empty(m * n),
         slope=np.empty(m * n),
         weight=metric.weight.copy(),
-        first_term=metric.first_term,
         conjugate=np.zeros(slots),
-        multiplier=np.full(groups, INSIDE_BOUND),
+        multiplier=np.full(n_blocks, INSIDE_BOUND),
         counters=np.array([0, 0, NO_POINT]),
-        scratch=np.empty((5, max(n, groups))),
-        squares=np.empty((groups, n)),
+        norms=np.empty(n_blocks),
+        squares=np.empty((n_blocks, n)),
     )
     memory.points[0] = q.ravel()
+    memory.conjugate[0] = penalty.conjugate(row_squares(q[m - len(penalty.block) :]))
     return memory
 
 
@@ -226,13 +245,11 @@ def vanishing_gradient(
     the elastic penalty) is tau_max. Where M is singular (a polynomial of few monomials) they are
     not unique and give only an upper bound: harmless as the start of a path.
     """
-    q, largest_eigenvalue_of_M, has_converged = _conjugate_gradients(
-        problem, rotated, metric, tolerance
-    )
+    q, largest, has_converged = _conjugate_gradients(problem, rotated, metric, tolerance)
     if not has_converged:
         plain_metric = replace(metric, weight=np.ones(problem.n))
         q, _, _ = _conjugate_gradients(problem, rotated, plain_metric, tolerance)
-    return q @ metric.basis.T, largest_eigenvalue_of_M
+    return q @ metric.basis.T, largest
 
 
 def _conjugate_gradients(
@@ -242,46 +259,39 @@ def _conjugate_gradients(
     q = np.zeros((rotated.shape[1], problem.n))
     residual = np.empty_like(q)
     image = np.empty_like(q)
-    Gradient(problem, rotated, metric.basis)(q, residual)
-    linear = Gradient(problem.without_response(), rotated, metric.basis)
+    gradient = metric.gradient(problem, rotated)
+    fill_gradient(gradient, q, residual)
+    linear = gradient._replace(y=np.zeros(problem.n))  # M q/2ν = -image
     max_residual = tolerance * np.linalg.norm(residual)
-    previous_product = 1.0
-    step_lengths: list[float] = []
-    conjugacy_coefficients: list[float] = []
+    previous_product = np.inf
+    lengths: list[float] = []
+    shares: list[float] = []  # of the direction before
     direction = np.zeros_like(q)
-    while (residual_norm := np.linalg.norm(residual)) > max_residual and len(
-        step_lengths
-    ) < MAX_CG_STEPS:
+    while np.linalg.norm(residual) > max_residual and len(lengths) < MAX_CG_STEPS:
         conditioned = residual / metric.weight
         product = float(np.vdot(residual, conditioned))
-        conjugacy_coefficients.append(product / previous_product if step_lengths else 0.0)
-        direction *= conjugacy_coefficients[-1]
+        share = product / previous_product
+        direction *= share
         direction += conditioned
-        linear(direction, image)
-        image += metric.first_term * direction
+        fill_gradient(linear, direction, image)
         curvature = -float(np.vdot(direction, image))
         if not curvature > 0:
             break
-        step_lengths.append(product / curvature)
-        q += step_lengths[-1] * direction
-        residual += step_lengths[-1] * image
+        lengths.append(product / curvature)
+        shares.append(share)
+        q += lengths[-1] * direction
+        residual += lengths[-1] * image
         previous_product = product
-    return (
-        q,
-        _largest_ritz(np.array(step_lengths), np.array(conjugacy_coefficients)),
-        bool(residual_norm <= max_residual),
-    )
+    has_converged = bool(np.linalg.norm(residual) <= max_residual)
+    return q, _largest_ritz(np.array(lengths), np.array(shares)), has_converged
 
 
-def _largest_ritz(step_lengths: Array, conjugacy_coefficients: Array) -> float:
+def _largest_ritz(lengths: Array, shares: Array) -> float:
     """Return the largest eigenvalue of the tridiagonal matrix that conjugate gradients imply."""
-    if not len(step_lengths):
+    from scipy.linalg import eigvalsh_tridiagonal
+
+    if not len(lengths):
         return 1.0
-    conjugacy_coefficients = conjugacy_coefficients[: len(step_lengths)]
-    diagonal = 1 / step_lengths
-    diagonal[1:] += conjugacy_coefficients[1:] / step_lengths[:-1]
-    tridiagonal = np.diag(diagonal)
-    tridiagonal[np.arange(1, len(tridiagonal)), np.arange(len(tridiagonal) - 1)] = (
-        np.sqrt(conjugacy_coefficients[1:]) / step_lengths[:-1]
-    )
-    return float(np.linalg.eigvalsh(tridiagonal)[-1])
+    diagonal = 1 / lengths
+    diagonal[1:] += shares[1:] / lengths[:-1]
+    return float(eigvalsh_tridiagonal(diagonal, np.sqrt(shares[1:]) / lengths[:-1])[-1])

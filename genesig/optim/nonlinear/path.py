@@ -10,8 +10,8 @@ import numpy as np
 from genesig.arrays import Array, row_squares
 from genesig.errors import pick
 from genesig.optim.kernels import Kernel, evaluate
-from genesig.optim.nonlinear.instance import DerivativeCriterion, Instance, make_instance
-from genesig.optim.nonlinear.multipliers import Multipliers, certify
+from genesig.optim.nonlinear.instance import DerivativeCriterion, Instance, Minimum, make_instance
+from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import (
     check_data,
@@ -54,21 +54,15 @@ class Solution:
 
 
 def certified_solution(
-    instance: Instance,
-    tau: float,
-    penalty: Penalty,
-    q: Multipliers,
-    iterations: int,
-    tolerance: float,
+    instance: Instance, tau: float, penalty: Penalty, minimum: Minimum, tolerance: float
 ) -> Solution:
-    """Return the solution of multipliers q, with its gap and its selected variables.
+    """Return the solution of a solver's minimum, with its gap and its selected variables.
 
     φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g. It
     is also zero if a block's part of the penalty, r_g ||φ_g||, is less than the tolerance of the
     gap: if M is singular, multipliers can lie on their bound without a gradient.
     """
-    squares = q.squares(instance.X)
-    certificate = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
+    q, certificate, iterations = minimum
     norms = np.zeros(instance.X.shape[1])
     if len(q.active):
         step_length = 1 / float(instance.metric.weight.max())
@@ -183,8 +177,9 @@ def follow_path(
         previous_q = q
         fraction_of_previous = fraction_of_q
         fraction_of_q = fraction
-        q, steps = SOLVERS[solver](instance, penalty, start, solver_tolerance, max_iterations)
-        solution = certified_solution(instance, absolute, penalty, q, steps, tolerance)
+        minimum = SOLVERS[solver](instance, penalty, start, solver_tolerance, max_iterations)
+        q = minimum.multipliers
+        solution = certified_solution(instance, absolute, penalty, minimum, tolerance)
         if len(solution.support) > instance.problem.n:
             ended_early = True
             message = (

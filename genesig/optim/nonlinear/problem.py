@@ -24,11 +24,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.descent import KernelSums, fill_pull
 from genesig.errors import GenesigError
 from genesig.optim.kernels import KernelTables, directional, pull, values
 
@@ -73,6 +73,11 @@ class Problem:
         """Return the number of training points."""
         return len(self.y)
 
+    @cached_property
+    def inverse(self) -> Array:
+        """Return (K + n ν I)⁻¹."""
+        return np.ascontiguousarray(self.solve(np.eye(self.n)))
+
     def solve(self, b: Array) -> Array:
         """Return (K + n ν I)⁻¹ b."""
         eigenvectors = self.eigenvectors
@@ -109,46 +114,6 @@ class Problem:
             np.matmul(q[columns], scaled_first, out=phi[columns])
             phi[columns] += X[:, columns].T @ pull_matrix.T
         return phi
-
-    def sums(self) -> KernelSums:
-        """Return the arguments of the compiled gradient."""
-        inverse = np.ascontiguousarray(self.solve(np.eye(self.n)))
-        return KernelSums(
-            self.table.first,
-            self.table.second,
-            inverse,
-            self.y,
-            -0.5 / self.nu,
-            self.table.stationary,
-        )
-
-    def without_response(self) -> Problem:
-        """Return the problem with y = 0, whose gradient is linear in q."""
-        return Problem(self.table, np.zeros(self.n), self.nu, self.eigenvalues, self.eigenvectors)
-
-
-class Gradient:
-    """Function that computes φ(q) without its first term, for features (n, m), in a basis (n, n).
-
-    Its arrays are allocated once for many calls, each of 4 n² (n + m) flops.
-    """
-
-    def __init__(self, problem: Problem, features: Array, basis: Array) -> None:
-        n = problem.n
-        self.sums = problem.sums()
-        self.features = features
-        self.basis = basis
-        self.U = np.empty((n, n))
-        self.rotated = np.empty((n, n))
-        self.work = np.empty((3, n))
-
-    def __call__(self, q: Array, out: Array) -> None:
-        """Fill out (m, n) with X'R' for q (m, n)."""
-        np.matmul(self.features, q, out=self.rotated)
-        np.matmul(self.rotated, self.basis.T, out=self.U)
-        fill_pull(self.sums, self.U, self.work)
-        np.matmul(self.U.T, self.basis, out=self.rotated)
-        np.matmul(self.features.T, self.rotated, out=out)
 
 
 ARRAYS_OF_SOLVER = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
@@ -228,9 +193,8 @@ def number_groups(groups: Sequence[Sequence[int]] | None, d: int, penalty: str) 
         group_of_feature[features] = group_number
     if (group_of_feature < 0).any():
         raise InvalidProblem(
-            f"groups must cover all {d} features; {np.sum(group_of_feature < 0)} are in none, the "
-            "first is"
-            f" number {np.flatnonzero(group_of_feature < 0)[0]}"
+            f"groups must cover all {d} features; {np.sum(group_of_feature < 0)} are in none, the"
+            f" first is number {np.flatnonzero(group_of_feature < 0)[0]}"
         )
     return group_of_feature
 
@@ -252,7 +216,6 @@ def check_memory(n: int, d: int, solver: str) -> None:
     if needed_bytes > memory_bytes:
         raise InvalidProblem(
             f"{n} samples and {d} features need about {needed_bytes / 1e9:.3g} GB with the solver"
-            f" '{solver}', more than the {memory_bytes / 1e9:.3g} GB of this machine; use the "
-            "solver"
-            " 'compressed', or keep fewer features"
+            f" '{solver}', more than the {memory_bytes / 1e9:.3g} GB of this machine; use the"
+            " solver 'compressed', or keep fewer features"
         )

@@ -1,4 +1,4 @@
-"""Solvers of the dual, each from an instance and a start to multipliers and a count of iterations.
+"""Solvers of the dual, each from an instance and a start to its `Minimum` at one tau.
 
 A tolerance is a duality gap relative to ||y||²/n, which is `Instance.scale`.
 
@@ -53,17 +53,17 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.kernels import directional, values
-from genesig.optim.nonlinear.instance import Instance
+from genesig.optim.nonlinear.instance import Instance, Minimum
 from genesig.optim.nonlinear.metric import (
     EIGENVALUE_MARGIN,
     Dense,
-    accelerate,
     largest_eigenvalue,
+    minimise,
     row_space,
 )
-from genesig.optim.nonlinear.multipliers import Multipliers, certify, gap
+from genesig.optim.nonlinear.multipliers import Multipliers, gap
 from genesig.optim.nonlinear.penalties import Penalty
-from genesig.optim.nonlinear.problem import Gradient, Problem
+from genesig.optim.nonlinear.problem import Problem
 
 OVER_RELAXATION = 1.5  # weight of Z w against the previous φ in S2; between 1 and 2
 CHECK_INTERVAL = 5  # iterations between two checks of the gap and of κ
@@ -83,8 +83,8 @@ class _State:
 
 def admm(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
-) -> tuple[Multipliers, int]:
-    """Return multipliers and iterations at one tau, by a dense Cholesky factor of 8 (n d)² bytes.
+) -> Minimum:
+    """Return the minimum at one tau, by a dense Cholesky factor of 8 (n d)² bytes.
 
     For small problems only (`DENSE_LIMIT`). The iterations (tens to hundreds) hardly depend on the
     conditioning of M. So `automatic` falls back to them where accelerated gradients stall.
@@ -99,10 +99,10 @@ def admm(
         if iteration % CHECK_INTERVAL == 0:
             q = state.kappa * state.dual
             if gap(penalty, q, problem.gradient(instance.X, q)) <= tolerance * instance.scale:
-                return Multipliers.full(q), iteration
+                break
             if iteration < KAPPA_FIXED_AFTER:
                 _balance_kappa(state, dense, problem.nu, primal_residual, dual_residual)
-    return Multipliers.full(q), max_iterations
+    return instance.certify(penalty, Multipliers.full(q), iteration)
 
 
 def _initial_kappa(instance: Instance, penalty: Penalty) -> float:
@@ -153,8 +153,8 @@ FIRST_GAP = 1e-3
 
 def compressed(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
-) -> tuple[Multipliers, int]:
-    """Return multipliers and steps at one tau, without any array of d × n.
+) -> Minimum:
+    """Return the minimum at one tau, without any array of d × n.
 
     A step costs about 6 n² (n + active) flops.
     """
@@ -162,28 +162,28 @@ def compressed(
     q = start
     steps = 0
     relaxed_problem = None
+    reached_gap = np.inf
+    # smaller than the tolerance, because the representation of the inactive part is rounded
+    min_target = TARGET_SHARE * tolerance
     target = max(FIRST_GAP, tolerance)
-    while steps < max_iterations:
+    while True:
         squares = q.squares(X)
-        is_violated = penalty.norms(squares) > penalty.radius
-        is_new = is_violated[penalty.block]
+        is_new = (penalty.norms(squares) > penalty.radius)[penalty.block]
         is_new[q.active] = False
         new_features = np.flatnonzero(is_new)
-        if len(new_features) == 0 and steps > 0:
-            certificate = certify(instance.problem, penalty, X, instance.inner, q, squares)
-            if certificate.gap <= tolerance * instance.scale:
-                break
+        if steps >= max_iterations or (len(new_features) == 0 and reached_gap <= tolerance):
+            minimum = instance.certify(penalty, q, steps, squares)
+            if steps >= max_iterations or minimum.certificate.gap <= tolerance * instance.scale:
+                return minimum
         if relaxed_problem is None or len(new_features):
             q = q.activate(X, new_features)
             relaxed_problem = _RelaxedProblem.from_multipliers(instance, penalty, q)
         q, n_steps = relaxed_problem.solve(q, target, max_iterations - steps)
         steps += n_steps
-        # smaller than the tolerance, because the representation of the inactive part is rounded
-        min_target = TARGET_SHARE * tolerance
+        reached_gap = target
         target = (
             max(target / 10, min_target) if len(new_features) or target > tolerance else target / 3
         )
-    return q, steps
 
 
 @dataclass(frozen=True)
@@ -191,12 +191,12 @@ class _RelaxedProblem:
     """The problem with bounds on the k active features only."""
 
     instance: Instance
-    features: Array  # (n, r + k) the rotated features, then the active ones
-    rotated: Array  # (n, r) stand for the inactive features: same inner products, no bound
-    unrotate: Array  # (n, r) takes the multipliers of the rotated features to Θ
+    # (n, r + k): rotated features, which represent the inactive ones by the same inner products,
+    # without a bound; then the active ones
+    features: Array
+    unrotate: Array  # (n, r): takes the multipliers of the rotated features to Θ
     bounded: Penalty  # of the active features
-    # sqrt(Σ r_g²) over the blocks of the others, so that Σ r_g ||φ_g|| ≤ slack ||φ||
-    slack: float
+    unbounded_radius: float  # √(Σ r_g²) of the inactive features
 
     @classmethod
     def from_multipliers(
@@ -209,59 +209,49 @@ class _RelaxedProblem:
             directions = directions[:, :0]
             lengths = lengths[:0]
         bounded = penalty.take(q.active)
-        squared_slack = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
+        inactive_square = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
         features = np.hstack([directions * lengths, active_columns])
-        slack = float(np.sqrt(max(squared_slack, 0)))
-        return cls(instance, features, directions * lengths, directions / lengths, bounded, slack)
+        unbounded_radius = float(np.sqrt(max(inactive_square, 0)))
+        return cls(instance, features, directions / lengths, bounded, unbounded_radius)
 
     def solve(self, q: Multipliers, tolerance: float, max_steps: int) -> tuple[Multipliers, int]:
         """Return multipliers whose gap is within the tolerance, and the number of steps."""
         instance = self.instance
-        n_unbounded = self.rotated.shape[1]
-        basis = instance.metric.basis
-        max_gap = tolerance * instance.scale
-        stacked = np.concatenate(
-            [self.rotated.T @ q.theta, self.bounded.project_to_bounds(q.values)]
-        )
-        minimiser, steps = accelerate(
-            Gradient(instance.problem, self.features, basis),
+        n_rotated = self.unrotate.shape[1]
+        rotated_q = self.features[:, :n_rotated].T @ q.theta
+        minimiser, steps = minimise(
+            instance.problem,
+            self.features,
             self.bounded,
             instance.metric,
-            stacked @ basis,
-            lambda gap: gap <= max_gap,
+            np.concatenate([rotated_q, self.bounded.project_to_bounds(q.values)]),
+            tolerance * instance.scale,
             max_steps,
-            free=n_unbounded,
-            slack=self.slack,
+            self.unbounded_radius,
         )
-        stacked = minimiser @ basis.T
-        return Multipliers(
-            self.unrotate @ stacked[:n_unbounded], q.active, stacked[n_unbounded:]
-        ), steps
+        theta = self.unrotate @ minimiser[:n_rotated]
+        return Multipliers(theta, q.active, minimiser[n_rotated:]), steps
 
 
 def fista(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
-) -> tuple[Multipliers, int]:
-    """Return multipliers and steps at one tau, by accelerated gradients over all d features.
+) -> Minimum:
+    """Return the minimum at one tau, by accelerated gradients over all d features.
 
     A step costs 4 n² (n + d) flops; memory is O(n² + n d). The steps are few (tens) for a
     Gaussian kernel of about the median distance. They are many for cubic polynomials and wide
     kernels, whose M is ill conditioned.
     """
-    X = instance.X
-    basis = instance.metric.basis
-    max_gap = tolerance * instance.scale
-    q = penalty.project_to_bounds(start.dense(X))
-    # `accelerate` works on the coordinates of q (d, n) in the metric's orthogonal basis (n, n).
-    minimiser, steps = accelerate(
-        Gradient(instance.problem, X, basis),
+    q, steps = minimise(
+        instance.problem,
+        instance.X,
         penalty,
         instance.metric,
-        q @ basis,
-        lambda gap: gap <= max_gap,
+        penalty.project_to_bounds(start.dense(instance.X)),
+        tolerance * instance.scale,
         max_iterations,
     )
-    return Multipliers.full(minimiser @ basis.T), steps
+    return instance.certify(penalty, Multipliers.full(q), steps)
 
 
 INNER_STEPS = 500
@@ -287,8 +277,8 @@ class _Function:
 
 def projection(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
-) -> tuple[Multipliers, int]:
-    """Return multipliers and iterations at one tau, by the algorithm as it was published.
+) -> Minimum:
+    """Return the minimum at one tau, by the algorithm as it was published.
 
     It is accelerated, and kept as a reference for the other solvers.
     """
@@ -316,11 +306,11 @@ def projection(
         current = new_f
         if iteration % CHECK_INTERVAL == 0:
             if gap(penalty, q, problem.gradient(X, q)) <= tolerance * instance.scale:
-                return Multipliers.full(q), iteration
+                break
             if iteration % INNER_STEPS == 0:
                 extrapolated = current
                 t = 1.0
-    return Multipliers.full(q), max_iterations
+    return instance.certify(penalty, Multipliers.full(q), iteration)
 
 
 def _prox_step(
@@ -390,8 +380,8 @@ STALL_COST_IN_ADMM_STEPS = 500
 
 def automatic(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
-) -> tuple[Multipliers, int]:
-    """Return multipliers and iterations by `compressed`, or by `admm` where that stalls.
+) -> Minimum:
+    """Return the minimum at one tau by `compressed`, or by `admm` where that stalls.
 
     `compressed` is quicker even for d ≤ n.
     """
@@ -401,16 +391,15 @@ def automatic(
     # a solve with the factor takes 2 (n d)² flops, a step 6 n² (features of the step)
     cost_ratio = d * d / (3 * min(d, 2 * n))
     patience = int(min(max(1000, STALL_COST_IN_ADMM_STEPS * cost_ratio), max_iterations / 2))
-    q, steps = compressed(instance, penalty, start, tolerance, patience)
-    squares = q.squares(instance.X)
-    certificate = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
-    if certificate.gap <= tolerance * instance.scale or steps >= max_iterations:
-        return q, steps
-    q, n_steps = admm(instance, penalty, q, tolerance, max_iterations - steps)
-    return q, steps + n_steps
+    minimum = compressed(instance, penalty, start, tolerance, patience)
+    steps = minimum.iterations
+    if minimum.certificate.gap <= tolerance * instance.scale or steps >= max_iterations:
+        return minimum
+    minimum = admm(instance, penalty, minimum.multipliers, tolerance, max_iterations - steps)
+    return minimum._replace(iterations=steps + minimum.iterations)
 
 
-Solver = Callable[[Instance, Penalty, Multipliers, float, int], tuple[Multipliers, int]]
+Solver = Callable[[Instance, Penalty, Multipliers, float, int], Minimum]
 
 SOLVERS: dict[str, Solver] = {
     "auto": automatic,
@@ -419,4 +408,4 @@ SOLVERS: dict[str, Solver] = {
     "admm": admm,
     "projection": projection,
 }
-"""(instance, penalty, start, relative gap, max_iterations) -> (multipliers, iterations)."""
+"""(instance, penalty, start, relative gap, max_iterations) -> minimum."""

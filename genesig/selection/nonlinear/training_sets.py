@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -116,6 +117,7 @@ def _doubled_ranks(X: Array) -> Array:
     return ranks
 
 
+@cache
 def _eigenfunctions(n: int) -> Array:
     """Return P with P P' = the kernel between all whole and half ranks of n values."""
     points = np.arange(2 * n - 1) / max(2 * n - 2, 1)
@@ -311,8 +313,11 @@ def scores_along(
         return scores, False
     fit = training_set.path(nu, width, tau, ridge_weights)
     points = X[:, training_set.genes]
-    for tau_index in range(len(fit.path.solutions)):
-        scores[tau_index:] = fit.predict(tau_index, points)
+    supports = [solution.support.tolist() for solution in fit.path.solutions]
+    for tau_index, support in enumerate(supports):
+        # the ridge of the same genes is the same
+        if tau_index == 0 or support != supports[tau_index - 1] or not len(ridge_weights):
+            scores[tau_index:] = fit.predict(tau_index, points)
     return scores, len(fit.path.solutions) < len(tau)
 
 
