@@ -27,8 +27,7 @@ from genesig.compiled.algebra import (
 
 MIN_SHARE = 1e-9  # share of the trace of a Gram matrix up to which n lambda would be lost in it
 
-MAX_SHARED = 4
-"""Distinct genes of a training set, in units of its samples, up to which lists share products."""
+MAX_SHARED = 4  # distinct genes over samples of a training set, up to which lists share products
 
 
 class RidgeSets(NamedTuple):

@@ -65,8 +65,7 @@ MIN_UNDOUBTED_SHRINKAGE = 0.75
 """Shrinkage below which predictions are in doubt: the fitted slope is below 2.5 standard errors,
 as in 93 to 97 % of simulated studies of noise."""
 
-VARIANCE_FACTOR = 2.5
-"""The c of ``1 - (c s²/b²)^1.5``, by which a slope b of standard error s is multiplied."""
+VARIANCE_FACTOR = 2.5  # c of the factor ``1 - (c s²/b²)^1.5`` of a slope b of standard error s
 
 
 def slope_shrinkage(slope: float, variance: float) -> float:

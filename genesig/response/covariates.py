@@ -23,8 +23,7 @@ KNOT_QUANTILES = {
     7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
 }
 """Quantiles at which the knots of a spline lie, by their number (Harrell 2015, table 2.3)."""
-MIN_SAMPLES_OF_FOUR_KNOTS = 100
-"""Smallest number of samples with which a spline has four knots instead of three."""
+MIN_SAMPLES_OF_FOUR_KNOTS = 100  # samples from which a spline has four knots, not three
 
 
 def default_n_knots(n_samples: int) -> int:

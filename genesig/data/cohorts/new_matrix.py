@@ -48,8 +48,7 @@ Batches shift the median gene by one or two of them, another base of the logarit
 more."""
 MIN_ODD_SD_DISTANCE = 1.0  # distance from which on other signs of another scale count
 MAX_RANGES_OUTSIDE = 5.0  # largest distance of a value from the training values, in ranges of these
-ZERO_GAP_RANGES = 0.1
-"""Distance of a zero below the training values from which on it may be a blank, in ranges."""
+ZERO_GAP_RANGES = 0.1  # ranges below the training values from which a zero may be a blank
 COUNT_ROUNDING = 1e-9  # largest relative distance of a sum of whole counts from a whole number
 GENE_WISE_STEPS = {
     "align_studies",

@@ -22,8 +22,7 @@ from genesig.words import THOUSANDS_BY_COMMA, counted, is_missing, is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-PIECE_LENGTH = 1 << 18
-"""Bytes or letters at a time, so that memory never holds a second text or all of its lines."""
+PIECE_LENGTH = 1 << 18  # bytes or letters at a time, so that memory never holds a second text
 
 
 def lines_of(text: str | bytes) -> Iterator[str]:

@@ -27,8 +27,7 @@ SAMPLE_RIDGE = 0.1  # least part of a sample that no other explains, as a share 
 MIN_PARTIAL_CORRELATION = 1 / 3
 """Smallest partial correlation of twins: that of three samples of one patient if half of their
 variance is common."""
-MIN_MADS = 6.0
-"""Smallest distance of their partial correlation from the median, in standard deviations by MAD."""
+MIN_MADS = 6.0  # distance of their partial correlation from the median, in MAD standard deviations
 MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
 MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
 

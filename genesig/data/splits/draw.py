@@ -341,8 +341,7 @@ def _outer_split(samples: Samples, name: str, repeat: int, fold: int, test: Arra
     return Split(name, repeat, fold, samples.names_of(train), samples.names_of(test), (), key)
 
 
-MIN_STUDIES_OF_INNER_FOLDS = 3
-"""Smallest number of studies of which one may be left out: at least two must train."""
+MIN_STUDIES_OF_INNER_FOLDS = 3  # studies of which one may be left out: two must train
 BATCH_SCHEMES = {
     "leave_one_batch_out": ("data.batch", "batches"),
     "leave_one_study_out": ("several studies", "studies"),

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MISSING_INDICATORS = "missing_indicators"
-INDICATOR_SUFFIX = " missing"
-"""The name of an indicator is the name of its gene, or of its omic, and this suffix."""
+INDICATOR_SUFFIX = " missing"  # behind a gene or an omic in the name of its indicator
 GENE_SOURCE = "gene"
 
 

@@ -60,9 +60,8 @@ MANY_FITS_MB = 600  # MB of a job that fits many training sets side by side, bes
 MB_PER_SAMPLE = 0.8  # MB for each sample in a job of many fits
 MB_PER_GENE = 4e-3  # MB for each gene, besides the matrix and its copy by gene
 
-BASELINES_MB = 400
-BASELINE_MATRICES = 7
-"""MB of the job of all baselines: constant, and the number of matrices that it holds."""
+BASELINES_MB = 400  # MB of the job of all baselines, beside its matrices
+BASELINE_MATRICES = 7  # matrices that this job holds
 
 ALIGNED_MATRICES = 5  # further matrices in memory if training sets choose how studies are aligned
 
@@ -428,8 +427,7 @@ def _n_inner_folds(config: Mapping[str, Any], size: Size) -> int:
     return size.training if is_leave_one_out else min(splits["inner_folds"], size.training)
 
 
-PRIOR_SECONDS = 20.0
-"""Seconds by which one job at a time is assumed, until the run shows how many run together."""
+PRIOR_SECONDS = 20.0  # seconds of one job at a time, until the run shows how many run together
 
 SELECTION_LINE = "Select jobs to execute..."  # line that Snakemake writes between any two jobs
 

@@ -392,8 +392,7 @@ def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
     return np.asarray(scores.T)
 
 
-MAX_GAP = 1e-7
-"""Relative duality gap of a fit that counts as converged; it is larger if no slope is finite."""
+MAX_GAP = 1e-7  # relative duality gap of a converged fit; it is larger if no slope is finite
 
 MIN_RANGE = 1e-12  # range of the scores over the largest of them, up to which all count as equal
 

@@ -56,8 +56,7 @@ PREDICTIVE_FDR_FACTOR = 2.0
 
 MIN_PERMUTATIONS = 19  # permutations below which no gene is FDR-selected: no p would reach 0.05
 
-MAX_GATE_P = 0.05
-"""Largest p of the number of FDR-selected genes: the share of noise studies with any of them."""
+MAX_GATE_P = 0.05  # of the number of FDR-selected genes: share of noise studies with any of them
 
 
 def count_tails(list_counts: Array, max_count: int) -> Array:

@@ -174,8 +174,7 @@ class BestList(NamedTuple):
     lam_index: int  # index in `LinearSettings.lam_grid`
     error: float  # validation error of the inner folds
     threshold: Any  # threshold of its scores; a matrix of class means for several classes
-    crossfitted_scores: Array | None = None
-    """(n, ...) float: scores of the training samples, see `grid.crossfit`."""
+    crossfitted_scores: Array | None = None  # (n, ...) float: of training samples, see `crossfit`
 
 
 def add_answers(

@@ -467,8 +467,7 @@ class NestedModels:
     values: Array  # (nnz,) or (nnz, T) float: ridge weights per unit of X
     intercept: Array  # (k, n_mu) float
     gap: Array  # (k, n_mu) float: relative duality gap; NaN if the list was too long
-    gamma: Array | None
-    """(k, n_mu, q) or (k, n_mu, q, T) float: weights of covariates; None without covariates."""
+    gamma: Array | None  # (k, n_mu, q[, T]) float: weights of covariates; None without covariates
     covariate_mean: Array | None  # (k, q) float: mean of each covariate over the training samples
 
 

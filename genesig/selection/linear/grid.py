@@ -325,8 +325,7 @@ CHOICE_RULES = {
 class GridChoice:
     """Validation results of one training set over the grid, and the settings that they choose."""
 
-    error: Array
-    """(n_mu, n_tau, n_lam) float: error at the searched mu; NaN if a list is too long to choose."""
+    error: Array  # (n_mu, n_tau, n_lam) float: at the searched mu; NaN if a list is too long
     standard_error: Array  # (n_mu, n_tau, n_lam) float
     n_genes: Array  # (n_mu, n_tau) float: mean number of selected genes
     agreement: Array  # (n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it

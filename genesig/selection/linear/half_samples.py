@@ -71,8 +71,7 @@ def count_pairs_of_half_samples(settings: LinearSettings) -> HalfCounts:
 class HalfSampleLists:
     """T half-sample lists of each of k training sets."""
 
-    indptr: Array
-    """(T k + 1,) int: index in `indices` at which each list begins, the lists of a set in a row."""
+    indptr: Array  # (T k + 1,) int: begin of each list in `indices`, the lists of a set in a row
     indices: Array  # (nnz,) int: genes of the lists
     weights: Array  # (nnz,) float: absolute standardised weight of each of these
     n_lists: int  # number T of lists of each training set

@@ -44,8 +44,7 @@ log = logging.getLogger(__name__)
 
 NO_HALVES = HalfCounts()
 
-MAX_MOMENTS = 5e6
-"""Means and scales, one number for each gene of each training set or half, that a call may hold."""
+MAX_MOMENTS = 5e6  # means and scales, of each gene and training set or half, in one call
 
 
 @dataclass(frozen=True)
@@ -288,13 +287,11 @@ def _normalise_matrices(
         yield reference.transform(X, obs), reference, [training_set]
 
 
-LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
-"""Lengths from which the inner folds choose the lists of an ensemble."""
+LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)  # from which inner folds choose for an ensemble
 
 LEARNED_FACTORS = "learned"  # value of ``data.omics`` if the inner folds choose the penalty factors
 
-MAX_DEFAULT_MU = 1e-2
-"""Largest mu, in units of ||X'X||/n, that is searched by default: beyond it, lists are long."""
+MAX_DEFAULT_MU = 1e-2  # in units of ||X'X||/n, searched by default: beyond it, lists are long
 
 
 @dataclass(frozen=True, kw_only=True)
