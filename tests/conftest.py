@@ -51,8 +51,9 @@ gc.disable()
 
 
 def pytest_collection_finish():
-    """Collect garbage again, but none of what was collected as tests."""
+    """Collect garbage again, rarely, and none of what was collected as tests."""
     gc.freeze()
+    gc.set_threshold(50_000)  # to compile kernels makes many objects and little garbage
     gc.enable()
 
 

@@ -160,6 +160,7 @@ def test_the_table_lists_every_example() -> None:
     assert sorted(listed) == [(path.name, path.name) for path in EXAMPLES]
 
 
+@pytest.mark.slow
 def test_shipped_data_equal_the_output_of_their_script() -> None:
     made_files = files()
     example_files = {p.relative_to(HOME).as_posix() for p in HOME.rglob("*") if p.is_file()}

@@ -182,6 +182,7 @@ def test_docstring_states_the_differences_from_the_lasso(model):
     assert "SUMMARY" not in model.__doc__
 
 
+@pytest.mark.slow
 def test_a_feature_constant_in_a_fold_is_left_out_there():
     X, y = data(11)
     X[:, 7] = 0

@@ -12,6 +12,7 @@ from study_data import STUDY_GENES as D
 from genesig.selection.studies.meta_analysis import meta_table, moderate
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("tau", [0.0, 0.4, 0.8])
 @pytest.mark.parametrize("k", [3, 6])
 def test_p_is_uniform_and_q_the_share_of_false_genes_however_much_studies_differ(k, tau):

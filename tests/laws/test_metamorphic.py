@@ -215,7 +215,7 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "study"), listed)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "study"),
     [(name, study) for name in REORDERED for study in PLAIN_STUDIES]
@@ -239,7 +239,7 @@ def test_order_changes_no_result(name, study):
     assert_same(found(REORDERED[name](files_of(*study))), plain(study))
 
 
-@pytest.mark.quick("samples renamed in order-classification-plain")
+@pytest.mark.slow
 @cases({name: row.studies for name, row in ROWS.items()})
 def test_equivalent_files_give_equal_results(name, study):
     row = ROWS[name]

@@ -102,6 +102,7 @@ def assert_same(dataset_a: Dataset, dataset_b: Dataset) -> None:
     pd.testing.assert_frame_equal(dataset_a.var, dataset_b.var)
 
 
+@pytest.mark.slow_cases("csr.h5ad", "f.h5ad")
 @pytest.mark.filterwarnings("ignore:.*pull_on_update.*:FutureWarning")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_study_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def gap_of(joint, fits, k, m, tau, mu):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("mu", [0.0, 1e-6, 1e-3, 0.1, 10.0])
 @pytest.mark.parametrize("weights", [False, True])
 def test_every_fit_is_certified_by_all_features(mu, weights):

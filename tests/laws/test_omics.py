@@ -98,6 +98,7 @@ def test_factors_divide_the_columns_of_a_lasso():
     np.testing.assert_allclose(values, lasso_coef[genes], rtol=1e-6)
 
 
+@pytest.mark.slow_cases("survival", "several_classes")
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_inner_folds_favour_the_omic_with_the_signal(kind):
     dataset, splits = study(kind)
@@ -203,6 +204,7 @@ def test_fits_keep_their_factors(tmp_path):
     np.testing.assert_array_equal(fits.with_chosen().grid.factors, fits.grid.factors)
 
 
+@pytest.mark.slow_cases("factors1")
 @pytest.mark.parametrize("factors", ["learned", {"protein": 1, "rna": 3}])
 def test_added_value_of_an_omic_is_the_error_without_it_less_the_error_with_all(factors):
     dataset, splits = study()

@@ -126,6 +126,7 @@ def test_a_further_study_is_never_surer_than_the_mean(k):
         assert high >= effect.high[0]
 
 
+@pytest.mark.slow_cases("6")
 @pytest.mark.parametrize("k", [3, 6])
 def test_the_grid_is_as_wide_as_draws_of_the_formula(k):
     """Nagashima, Noma and Furukawa (2019), by chance: tau from a chi-square, then Z and T."""

@@ -263,6 +263,7 @@ def assert_same(fits, expected, order=slice(None)):
                 np.testing.assert_allclose(b, c, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("chunk_size", [1, 2, 5])
 def test_the_answer_does_not_depend_on_the_chunks(monkeypatch, chunk_size):
     joint_fits = solve_paths(*many())

@@ -67,6 +67,7 @@ def trained(X, y, rows):
     return dense, intercept[0], sets.moments(slice(0, 1))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("mean", [8.0, 0.0, -300.0])
 @pytest.mark.parametrize("otherwise", OTHERWISE)
 @pytest.mark.parametrize("design", DESIGNS)

@@ -274,6 +274,10 @@ def selection(fits: AnyFits, number: int) -> set[int]:
     "nonlinear, groups of blocks",
     "nonlinear, without ridge",
     "nonlinear, learned steps",
+    "nonlinear, elastic",
+    "nonlinear, polynomial",
+    "sets, survival",
+    "four classes",
 )
 @ALL_DESIGNS
 def test_test_rows_have_no_part_in_their_model(name):
@@ -285,6 +289,7 @@ def test_test_rows_have_no_part_in_their_model(name):
         assert_same_fits(after, one_fit(before, number), tolerance, ignored=HELD_OUT)
 
 
+@pytest.mark.slow_cases("sets, survival", "four classes", "places")
 @MAIN_ARE_QUICK
 @ALL_DESIGNS
 def test_batches_and_ranges_of_permutations_change_nothing(name):

@@ -228,6 +228,7 @@ def slope_by_hand(score, positive):
     return max(a * shrinkage, np.exp(-MAX_LOG_SLOPE) / score.std())
 
 
+@pytest.mark.slow_cases("DerivativeClassifier", "MultipleKernelClassifier", "GroupLassoClassifier")
 @named(CLASSIFIERS)
 def test_probabilities_are_a_curve_of_scores_of_rows_left_out(model):
     X, y = data(120)

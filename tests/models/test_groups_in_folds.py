@@ -85,6 +85,7 @@ def inner_error(model):
     return min(errors.min() for errors in model.validation_errors_.values())
 
 
+@pytest.mark.slow_cases("SparsePCA", "DerivativeRegressor")
 @pytest.mark.parametrize("estimator", OTHER_ESTIMATORS)
 def test_groups_reach_the_folds_of_other_estimators_and_stop_the_leak(estimator):
     kind, parameters = OTHER_ESTIMATORS[estimator]

@@ -83,6 +83,9 @@ def test_folder_without_finished_study_is_refused(tmp_path, two_classes):
             getattr(two_classes, read)
 
 
+@pytest.mark.slow_cases(
+    "regression-heat", "regression-permutations", "regression-frequency", "regression-scores"
+)
 @pytest.mark.parametrize("name", [name for name in ALL if name not in LIMITED_PLOTS])
 def test_plot_draws_on_the_given_axes(results, name):
     figure, ax = plt.subplots()

@@ -24,6 +24,7 @@ def table(name):
     return pd.read_csv(Path(__file__).with_name(f"{name}.tsv"), sep="\t")
 
 
+@pytest.mark.one_in(2)
 @real_arrays
 @pytest.mark.parametrize("layout", ["Test3.ascii.CDF", "Test3.xda.CDF"])
 @pytest.mark.parametrize("form", FORMS)

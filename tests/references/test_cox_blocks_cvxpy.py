@@ -34,6 +34,7 @@ def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
     return float(convex_problem.value)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["partition", "overlap"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_minimum(seed: int, kind: str) -> None:

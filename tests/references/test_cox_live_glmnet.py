@@ -69,6 +69,7 @@ def test_all_stored_lambdas_agree_once_glmnet_goes_on_to_the_minimum(file, tmp_p
     assert farthest(B, theirs) <= 6e-3  # the stored ones are glmnet's own, stopped early
 
 
+@pytest.mark.slow
 def test_small_problem_agrees(tmp_path) -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 6))

@@ -142,6 +142,7 @@ def test_joint_imputation_of_training_sets_equals_the_definition(spread, count):
         assert fitted.state() == alone.state()
 
 
+@pytest.mark.slow_cases("30")
 @pytest.mark.parametrize("folds", [2, 5, 30])
 def test_imputation_of_long_tailed_folds_equals_the_definition(folds):
     """A few large differences make up most of a sum: what is left without them is small."""

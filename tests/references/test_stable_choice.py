@@ -150,9 +150,7 @@ def chosen_again(X, y, train, linear_settings, searched, surface, choice):
 
 @pytest.mark.quick(
     "counts, cut at the midpoint-0",
-    "few genes-0",
     "numbers-1",
-    "two mu, longest first-1",
     "everything too long-0",
 )
 @pytest.mark.parametrize("number", [0, 1])

@@ -47,6 +47,7 @@ def excesses(kind, seeds):
     return np.array(excess_list).T
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", PENALTY_KINDS)
 def test_the_minimum(kind):
     excess_above, gap = excesses(kind, range(4))

@@ -49,6 +49,7 @@ def lists(request):
     return request.param, supports(sets, fraction, unit)
 
 
+@pytest.mark.slow_cases("singh")
 def test_numbers_of_genes(lists):
     name, gene_lists = lists
     expected = np.array(TABLE_7_1[name]["reproduced"])

@@ -275,6 +275,7 @@ def test_faulty_cohort_is_refused_with_the_expected_lines(name: str, study: Stud
     assert [line[:5] for line in actual] == sorted(line[:5] for line in actual)  # errors first
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["other.tsv", "other_samples.tsv"])
 def test_spoiled_files_end_in_lines_for_people(
     name: str, study: Study, capsys: pytest.CaptureFixture[str]

@@ -72,6 +72,7 @@ def test_study_without_covariates_has_no_section():
     assert "without a penalty" not in " ".join(methods(data))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_covariates_value_matches_its_record(name):
     data = json.loads(json.dumps(collected(name), allow_nan=False))
@@ -148,6 +149,7 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     assert not any(words in text for words in absent)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", GAIN_INTERVALS)
 def test_ridge_is_explained_where_it_is_told(name):
     first_words, *later_words = covariates_section(collected(name), Limits(3, 9)).words

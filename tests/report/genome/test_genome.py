@@ -95,6 +95,7 @@ def test_odd_studies_are_drawn(study: Study) -> None:
         assert section.words[0] == "The final model has no gene."
 
 
+@pytest.mark.slow
 def test_names_do_no_harm() -> None:
     section = genome_section(collected_genome(Study(placed=True, names=HOSTILE)), LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg

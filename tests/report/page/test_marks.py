@@ -26,6 +26,7 @@ def dots(marker, count=300):
     return figure
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("marker", ["o", "^", "s", "D"])
 def test_many_dots_are_one_path_with_as_many_pieces(marker):
     svg = draw_picture(Picture("many", lambda: dots(marker), **WORDS)).svg

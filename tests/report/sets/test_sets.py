@@ -136,6 +136,7 @@ def test_the_section_shows_a_figure_and_tables():
     assert "sets of 2 to 500 measured genes" in words
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("weights", ["permuted", "size", "equal"])
 @pytest.mark.parametrize("has_other_weights", ["leave_out", "singletons"])
@@ -161,6 +162,7 @@ def test_page_without_sets_has_no_section():
     assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
 
 
+@pytest.mark.slow
 def test_hostile_set_names_are_escaped():
     data = collected_sets(Study(sets=True, names=HOSTILE))
     assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)

@@ -59,7 +59,7 @@ def problem(task, seed=0, n=30, d=60, signal=1.5):
     return X[:n], y[:n], X[n:], [np.arange(k, n, 4) for k in range(4)], y[n:]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "task"), MEMBERS)
 def test_one_score_per_row_that_depends_on_that_row_alone(name, task):
     X, y, X_test, inner, _ = problem(task)
@@ -137,6 +137,7 @@ def odds_by_scikit_learn(X, y, tau):
     return LogisticRegression(l1_ratio=1, solver="saga", C=C, tol=1e-5, max_iter=10**5).fit(X, y)
 
 
+@pytest.mark.slow
 def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner_loss():
     X, y, X_test, inner, _ = problem("classification", signal=0.4)
     left_out = np.empty((len(TAU_FRACTIONS), len(y)))
@@ -210,6 +211,7 @@ def test_net_of_numbers_is_scikit_learns_at_the_smallest_inner_error(name, l1_sh
     np.testing.assert_allclose(f, expected, atol=1e-3)
 
 
+@pytest.mark.slow_cases("lasso-l1_shares0")
 @pytest.mark.parametrize(("name", "l1_shares"), NETS)
 def test_cox_net_is_scikit_survivals_at_the_largest_left_out_likelihood(name, l1_shares):
     linear = pytest.importorskip("sksurv.linear_model")
@@ -273,6 +275,7 @@ def centred(scores):
     return scores - scores.mean(axis=1, keepdims=True) if scores.ndim > 1 else scores
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_t_test_lda_equals_the_pipeline_of_scikit_learn(n_classes):
     X, y, X_test, inner = balanced_problem(n_classes, d=120)
@@ -302,6 +305,7 @@ def test_discriminant_of_few_or_constant_values_equals_that_of_scikit_learn(n, d
     np.testing.assert_allclose(scores, meant, rtol=1e-9, atol=1e-9 * np.abs(meant).max())
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_shrunken_centroids_are_scikit_learns_with_the_published_scores(n_classes):
     """scikit-learn divides the distances by scales without the median that all genes share."""
@@ -355,7 +359,11 @@ def test_compound_covariate_weights_the_top_genes_by_their_score_test():
     assert max(correlations) == pytest.approx(1, abs=1e-10)
 
 
-@pytest.mark.slow_cases("gradient_boosting-several_classes")
+@pytest.mark.slow_cases(
+    "gradient_boosting-several_classes",
+    "gradient_boosting-regression",
+    "t_test_lda-several_classes",
+)
 @pytest.mark.parametrize(
     ("name", "task"), [member for member in MEMBERS if member[0] in CHOSEN_INSIDE]
 )
@@ -392,6 +400,7 @@ def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machin
     assert min(far) < 2e-3
 
 
+@pytest.mark.slow_cases("gradient_boosting", "random_forest")
 @pytest.mark.parametrize(
     "name", [name for name, task in MEMBERS if task == "classification" and name != "dummy"]
 )

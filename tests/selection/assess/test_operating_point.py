@@ -68,6 +68,7 @@ def fits() -> tuple[Fits, Fits]:
     return fitted(*study())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "law", [stats.norm(), stats.t(3), stats.expon()], ids=lambda law: law.dist.name
 )

@@ -88,6 +88,7 @@ def test_fitted_line_recovers_the_true_line_and_mean_shares():
     np.testing.assert_allclose(probabilities(f, line_fit).mean(axis=0), class_shares(y), atol=1e-9)
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_slope_of_normal_scores_is_right_on_average(n_classes):
     """With scores of unit variance and means d apart in their own class, the true slope is d."""

@@ -47,6 +47,7 @@ def test_fixed_folds_are_not_redrawn():
     assert redraw_final_split(dataset, replace(splits, final=reordered)) == []
 
 
+@pytest.mark.slow_cases("several_classes", "classification")
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
@@ -63,6 +64,7 @@ def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
         np.testing.assert_allclose(fit_of_one_draw.arrays()[name], three.arrays()[name], 1e-12)
 
 
+@pytest.mark.slow_cases("several_classes", "classification")
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)

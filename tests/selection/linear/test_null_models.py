@@ -75,6 +75,7 @@ def test_p_of_fdr_model_is_there_where_it_takes_part_in_the_prediction(gene_list
     assert controls.loc[controls["model"] == FDR_SELECTED, "p_value"].notna().all()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("gene_list", ["stable", "minimal"])
 def test_p_of_fdr_model_is_empty_where_it_does_not_predict(gene_list):
     controls = controls_of(small_study("classification", gene_list, "two_stage"))

@@ -155,6 +155,7 @@ def test_no_label_has_part_in_any_score(combat: bool) -> None:
     np.testing.assert_array_equal(scores[0], scores[2])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("combat", [False, True])
 @pytest.mark.parametrize("chain", CHAINS)
 def test_shifts_of_the_genes_add_up_to_that_of_the_score(chain: str, combat: bool) -> None:

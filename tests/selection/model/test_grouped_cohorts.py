@@ -34,6 +34,7 @@ def _with_patients(kind: str, size: int) -> None:
     sheet.to_csv("sheet.tsv", sep="\t", index=False)
 
 
+@pytest.mark.slow_cases("several_classes", "classification")
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> None:
     _with_patients(kind, 1)
@@ -44,6 +45,7 @@ def test_one_sample_of_each_patient_gives_the_numbers_of_samples(kind: str) -> N
     assert json.dumps(grouped.about) == json.dumps(alone.about)
 
 
+@pytest.mark.slow_cases("survival", "regression")
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_patients_change_intervals_and_counts_and_no_value(kind: str) -> None:
     _with_patients(kind, 3)

@@ -21,7 +21,7 @@ from genesig.selection.model.shape import check_model
 ALL_KINDS = ("classification", "several_classes", "regression", "survival")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("class_shares", ["study", [0.9, 0.1], [0.7, 0.2, 0.1]])
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_a_split_says_of_its_test_samples_what_its_model_says(kind, class_shares):

@@ -122,6 +122,7 @@ def test_a_sample_that_would_be_refused_alone_is_named_among_others(name: str) -
         assert [sample for sample, _ in odd(X, scale)] == ["s7"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("genes", [1, 2, 5, 12, 40, 150])
 def test_samples_of_the_same_laboratory_are_rarely_named(genes: int) -> None:
     n_named = 0
@@ -281,6 +282,7 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
         assert fault(X, scale) is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("n_measured", [30, 60, 150, 299])
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_coherence_of_fewer_genes_reveals_only_exchanged_genes(

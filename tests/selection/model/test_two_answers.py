@@ -87,6 +87,7 @@ def told(dataset: Dataset, model: dict[str, Any], **options: Any) -> pd.DataFram
     return predicted(dataset, model, **options)[0]
 
 
+@pytest.mark.slow_cases("regression", "covariates")
 @pytest.mark.parametrize("kind", KINDS_AND_COVARIATES)
 def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> None:
     dataset, final, model = fitted(kind)
@@ -350,6 +351,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow_cases("regression", "classification")
 @pytest.mark.parametrize("kind", KINDS_AND_COVARIATES[:-1])
 def test_another_cohort_tests_both(kind: str) -> None:
     """As predict scores them; what a report reads is of the predictive model, as ever."""
