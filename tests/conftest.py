@@ -35,14 +35,22 @@ for profile, n_examples in (("quick", 5), ("usual", 20), ("thorough", 100)):
     settings.register_profile(profile, deadline=None, derandomize=True, max_examples=n_examples)
 settings.load_profile("quick")
 
-# Between them they call nearly all compiled code. In this order no two of two workers compile a
-# kernel at the same time; it then lies in the cache. Whole studies come next, not at the end.
+# The first four call nearly all compiled code. In this order no two of two workers compile a
+# kernel at the same time; it then lies in the cache. Files of minutes come next, so that no worker
+# ends long before the other.
 FIRST = [
     "laws/test_cox.py",
     "laws/test_solver_laws.py",
     "laws/test_logistic.py",
     "laws/test_multitask.py",
     "toy/",
+    "chaos/",
+    "golden/",
+    "claims/",
+    "test_wheel.py",
+    "test_site.py",
+    "test_examples.py",
+    "test_benchmarks.py",
 ]
 
 

@@ -9,7 +9,9 @@ from killed_studies import run_kills
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["classification", "several_studies"])
+@pytest.mark.parametrize(  # tests/toy/test_workflow.py kills and resumes two classes, too
+    "kind", [pytest.param("classification", marks=pytest.mark.long), "several_studies"]
+)
 def test_killed_study_gives_the_same_results_after_resuming(tmp_path: Path, kind: str) -> None:
     killed_runs = list(run_kills(3, 1, tmp_path, [kind]))
     assert sum(count for count, _, _ in killed_runs) == 3

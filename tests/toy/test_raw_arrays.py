@@ -20,7 +20,8 @@ pytestmark = pytest.mark.slow
 QUICK_SECTIONS = {
     "nonlinear": {"enabled": False},
     "controls": {"permutations": 3, "baselines": []},
-    "splits": {"repeats": 1, "subsamples": 4},
+    "signature": {"permutations": 20},
+    "splits": {"repeats": 1, "subsamples": 4, "batches": 1},
     "linear": {"tau_count": 4},
 }
 
