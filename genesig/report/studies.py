@@ -245,7 +245,9 @@ def left_out_badge(data: Studies) -> Badge | None:
     studies = record["studies"]
     better = sum(study["low"] is not None and study["low"] > chance for study in studies)
     look = SUPPORT_LOOK if better == len(studies) else NEUTRAL_LOOK
-    return Badge(f"Better than chance in {better} of {len(studies)} left-out studies", look)
+    text = f"Better than chance in {better} of {len(studies)} left-out studies"
+    has_cohort = data["answer"]["cohorts"]["tested"]
+    return Badge(text if has_cohort else f"{text}; no external cohort", look)
 
 
 def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:

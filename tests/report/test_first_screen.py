@@ -376,7 +376,7 @@ def test_next_steps_count_independent_patients_not_samples():
         paragraph.text for paragraph in write_paragraphs(data) if paragraph.lead == "Next steps."
     )
     needed = data["answer"]["detectable"]["per_class"]
-    assert f"{needed} per group (this study has 5 and 5). A score learned" in text
+    assert f"Plan a much larger study: {needed} per group (this study has 5 and 5) suffice" in text
     assert "Test gene sets as a second analysis" in text
     data["study"]["units"] = [needed, needed]
     assert "per group" not in " ".join(map(str, write_paragraphs(data)))
@@ -422,7 +422,10 @@ def test_the_first_screen_has_at_most_400_words(inputs):
     ("change", "step"),
     [
         ({"p_value": 0.01, "high": 0.4}, "Test the final model in an independent cohort before"),
-        ({"p_value": 0.01, "high": 0.6}, "Include more patients, or test the final model in"),
+        (
+            {"p_value": 0.01, "high": 0.6},
+            "Test the final model in an independent cohort. Do not add patients",
+        ),
         ({"p_value": 0.6, "high": 0.6}, None),
     ],
 )
@@ -467,7 +470,7 @@ def test_next_steps_of_survival_plan_patients_and_events():
     plan = "; plan 236 patients with 153 events for C ±0.05 (95% CI)."
     assert next_steps(data)[0].text.endswith(plan)
     data["verdict"] |= {"grade": WEAK.value, "p_is_small": True}
-    assert next_steps(data)[0].text.endswith(f"an independent cohort{plan}")
+    assert f"an independent cohort{plan} Do not add patients" in next_steps(data)[0].text
 
 
 @pytest.mark.parametrize(
@@ -512,7 +515,7 @@ def test_next_steps_ask_for_recalibration_if_calls_of_a_cohort_are_one_sided(
     text = next_steps(with_own(inputs, abouts, p_value=0.01, high=0.4))[0].text
     sentence = (
         "In c0, the 95% CIs of specificity (40%) and sensitivity (90%) do not overlap: look for a"
-        " shift, and recalibrate the threshold. Test the final model in a prospective study"
+        " shift, and set a new threshold. Test the changed model in a prospective study"
     )
     assert text.startswith(sentence) == is_one_sided
 
@@ -687,7 +690,7 @@ def test_note_on_models_excepts_the_numbers_of_external_cohorts(kind, numbers):
 )
 def test_note_names_both_kinds_of_intervals_if_tiles_have_both(kind, has_both):
     note = models_note(of_a_kind(kind))
-    assert note.endswith("; CIs of sensitivity and specificity are for these calls.") == has_both
+    assert note.endswith("; CIs of sensitivity and specificity take models as fixed.") == has_both
 
 
 def test_genes_that_do_not_pass_are_not_to_be_followed_up():

@@ -52,9 +52,12 @@ def test_left_out_badge_has_the_colour_of_support_if_all_studies_exceed_chance(l
         "whole": True,
         "studies": [of("a"), {**of("b"), "low": low}],
     }
-    badge = left_out_badge({"studies": studies_data})
-    assert badge.look == look
-    assert badge.text == f"Better than chance in {1 + (low > 0.5)} of 2 left-out studies"
+    text = f"Better than chance in {1 + (low > 0.5)} of 2 left-out studies"
+    for n_cohorts, cohort_words in ((0, "; no external cohort"), (1, "")):
+        answer = {"cohorts": {"tested": n_cohorts}}
+        badge = left_out_badge({"studies": studies_data, "answer": answer})
+        assert badge.look == look
+        assert badge.text == text + cohort_words
 
 
 @pytest.mark.drawn

@@ -98,17 +98,18 @@ def _check_external(data: Study) -> Check:
 
 
 def _check_genes(data: Study) -> Check:
-    """Return whether two halves of the samples share genes: "No" if fewer than half of a list."""
+    """Return whether two halves of the samples share genes, and by chance how many."""
     stability = data["answer"]["stability"]
     genes = shared_genes(data)
     if stability is None or genes is None or stability["source"] != "half_subsamples":
         return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
+    answer = "Mostly not" if genes.most_differ else "Mostly"
     groups = ""
     if stability["blocks"] is not None:
         groups = f" (correlated groups {decimal(stability['blocks'])})"
     return Check(
         GENES_QUESTION,
-        NO if genes.most_differ or not genes.exceeds_chance else "Mostly",
+        answer if genes.exceeds_chance else NO,
         f"Two halves share {genes.shared} of {genes.size} genes, {genes.by_chance} by chance;"
         f" agreement beyond chance {decimal(stability['value'])}{groups}",
     )
@@ -142,7 +143,7 @@ def _check_batches(data: Study) -> Check:
     measure = "Cramér's V" if data["study"]["classes"] else "Correlation ratio"
     detail = f"{measure} of {column} and outcome {decimal(batch['association'])}"
     if batch["association"] < MIN_WEAK_ASSOCIATION:
-        return Check(question, "Not associated", f"{detail} (below {MIN_WEAK_ASSOCIATION:g})")
+        return Check(question, NO, f"{detail} (below {MIN_WEAK_ASSOCIATION:g})")
     if batch["association"] <= MIN_WARNED_ASSOCIATION:
         return Check(question, "Weakly associated", detail)
     if left_out_unit:

@@ -181,9 +181,10 @@ def _signature_tile(data: Study) -> Tile:
     if evidence is None:
         words = f"{answer['core']} core: selected in at least {frequency_threshold(data)}"
         return Tile("Signature", counted(answer["size"], "gene"), f"{words} of training sets")
-    words = f"{evidence['fdr_selected']} at FDR ≤ {percent(data['config']['signature']['fdr'])}"
-    n_outside = evidence["fdr_selected"] - selected_in_model(data)
-    outside = f" ({n_outside} not in the model)" if n_outside else ""
+    n_inside = selected_in_model(data)
+    n_outside = evidence["fdr_selected"] - n_inside
+    words = f"{n_inside} at FDR ≤ {percent(data['config']['signature']['fdr'])}"
+    outside = f"; {n_outside} more not in the model" if n_outside else ""
     return Tile("Signature", counted(evidence["model_size"], "gene"), f"{words}{outside}")
 
 
@@ -194,7 +195,7 @@ def models_note(data: Study) -> str:
     numbers = "Cross-validated" if data["answer"]["cohorts"]["tested"] else "These"
     calls = ""
     if two_classes(data["study"]):
-        calls = "; CIs of sensitivity and specificity are for these calls"
+        calls = "; CIs of sensitivity and specificity take models as fixed"
     return f"{numbers} numbers describe models built this way, not the final model{calls}."
 
 
