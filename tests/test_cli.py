@@ -42,7 +42,7 @@ def test_valid_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     assert (process.returncode, process.stderr) == (0, "")
     line = (
         r"config\.yaml: 0 errors, 0 warnings; 12 samples \(6 normal, 6 tumor; positive: tumor\), "
-        r"8 genes; takes about \d\d s of one processor, \d+ MB for a job\n"
+        r"8 genes; takes about [\d.]+ (s|min) of one processor, \d+ MB for a job\n"
     )
     assert re.fullmatch(line, process.stdout)
 
