@@ -119,10 +119,13 @@ def flow_yaml(value: Mapping[str, Any]) -> str:
 
 
 def number_fault_kind(text: str) -> str:
-    """Return the kind of reason why a text is no finite number: "comma" for "1,5"."""
+    """Return the kind of reason why a text is no finite number: "comma" for "1,5".
+
+    text: one that `is_number` refuses.
+    """
     if not text.strip():
         return "blank"
-    if THOUSANDS_BY_COMMA.fullmatch(text):
+    if THOUSANDS_BY_COMMA.fullmatch(text.strip()):
         return "ambiguous comma"
     if "," in text and is_number(text.replace(",", ".")):
         return "comma"
@@ -141,14 +144,15 @@ def number_fault(text: str) -> str:
     """Return why a text is no finite number, to follow its place: "is 'high', not a number"."""
     kind = number_fault_kind(text)
     plain_number = without_thousands(text)
-    readings = f"{text.replace(',', '.', 1)} or " if text.count(",") == 1 else ""
-    readings += text.replace(",", "")
+    with_point = text.strip().replace(",", ".")
+    readings = f"{with_point} or " if text.count(",") == 1 else ""
+    readings += text.strip().replace(",", "")
     return {
         "blank": "is blank",
         "ambiguous comma": (
             f"is '{text}', with a decimal comma or one of thousands; write {readings}"
         ),
-        "comma": f"is '{text}', with a decimal comma; write {text.replace(',', '.')}",
+        "comma": f"is '{text}', with a decimal comma; write {with_point}",
         "thousands": f"is '{text}', with signs of thousands; write {plain_number}",
         "thousands and comma": (
             f"is '{text}', with signs of thousands and a decimal comma; write {plain_number}"

@@ -66,6 +66,7 @@ def test_overlooked_differences_of_two_groups_are_joined():
         ("NA", "missing"),
         ("1,5", "comma"),
         ("8,123", "ambiguous comma"),
+        (" 8,123 ", "ambiguous comma"),
         ("1'234.5", "thousands"),
         ("1.234,5", "thousands and comma"),
         ("1e200", "large"),

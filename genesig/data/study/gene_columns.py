@@ -170,13 +170,13 @@ def read_places(
     chromosome_of_gene, position_of_gene = (
         _place_cells(table, column, genes) for column in column_of_setting.values()
     )
-    faults = list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position))
-    placed_genes = [gene for gene in genes if chromosome_of_gene[gene] and position_of_gene[gene]]
-    if not faults:
-        faults = list(_place_warnings(chromosome_of_gene, placed_genes, genes, chromosome))
-    problems += [Problem(file, message, level) for message, level in faults]  # type: ignore[arg-type]
-    if any(level == "error" for _, level in faults):
+    errors = list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position))
+    problems += [Problem(file, message) for message in errors]
+    if errors:
         return None
+    placed_genes = [gene for gene in genes if chromosome_of_gene[gene] and position_of_gene[gene]]
+    warnings = _place_warnings(chromosome_of_gene, placed_genes, genes, chromosome)
+    problems += [Problem(file, message, "warning") for message in warnings]
     placed = set(placed_genes)
     chromosomes = [chromosome_of_gene[gene] if gene in placed else "" for gene in genes]
     return np.array(chromosomes, dtype=object), np.array(
@@ -238,8 +238,8 @@ def _place_cells(table: pd.DataFrame, column: str, genes: Sequence[str]) -> Cell
 
 def _place_faults(
     chromosome_of_gene: CellOfGene, position_of_gene: CellOfGene, chromosome: str, position: str
-) -> Iterator[tuple[str, str]]:
-    """Yield (message, level) if the cells cannot be chromosomes and positions.
+) -> Iterator[str]:
+    """Yield an error message if the cells cannot be chromosomes and positions.
 
     chromosome, position: names of the columns.
     """
@@ -259,14 +259,17 @@ def _place_faults(
         requirement = (
             "data.position needs a number of bases from the chromosome's start, or a blank"
         )
-        yield f"{message}{several_places_advice}; {requirement}", "error"
+        yield f"{message}{several_places_advice}; {requirement}"
         return
     if not any(chromosome_of_gene[gene] and position_of_gene[gene] for gene in chromosome_of_gene):
-        blank_column = position if any(chromosome_of_gene.values()) else chromosome
+        if not any(chromosome_of_gene.values()):
+            cause = f"{chromosome} is blank"
+        elif not any(position_of_gene.values()):
+            cause = f"{position} is blank"
+        else:
+            cause = f"no gene has a cell in both {chromosome} and {position}"
         yield (
-            f"no gene of the matrix has a chromosome and a position ({blank_column} is blank); "
-            "name other columns",
-            "error",
+            f"no gene of the matrix has a chromosome and a position ({cause}); name other columns"
         )
         return
     chromosomes = {cell for cell in chromosome_of_gene.values() if cell}
@@ -275,8 +278,7 @@ def _place_faults(
     if n_genes > 3 and 2 * len(chromosomes) > n_genes:
         yield (
             f"{chromosome} has {len(chromosomes)} values for {n_genes} genes, "
-            f"{listing(sorted(chromosomes))}; data.chromosome needs few, as 1 to 22, X and Y",
-            "error",
+            f"{listing(sorted(chromosomes))}; data.chromosome needs few, as 1 to 22, X and Y"
         )
 
 
@@ -285,25 +287,23 @@ def _place_warnings(
     placed_genes: Sequence[str],
     genes: Sequence[str],
     chromosome: str,
-) -> Iterator[tuple[str, str]]:
-    """Yield (message, level) for genes without a position and chromosomes written in two ways.
+) -> Iterator[str]:
+    """Yield a warning for genes without a position and for chromosomes written in two ways.
 
     chromosome: name of the column.
     """
     placed = set(placed_genes)
     if unplaced_genes := [gene for gene in genes if gene not in placed]:
-        message = (
+        yield (
             f"{len(unplaced_genes)} of the {counted(len(genes), 'gene')} have no place, so each "
             f"is a stretch by itself: {listing(unplaced_genes)}"
         )
-        yield message, "warning"
     chromosomes = sorted({chromosome_of_gene[gene] for gene in placed_genes})
     bare_chromosomes = {name.casefold().removeprefix("chr") for name in chromosomes}
     if len(bare_chromosomes) < len(chromosomes):
         yield (
             f"{chromosome} writes a chromosome in two ways: {listing(chromosomes, 40)}; these are "
-            "taken for two",
-            "warning",
+            "taken for two"
         )
 
 

@@ -79,6 +79,12 @@ def test_probe_names_come_from_ilmnid_or_name(tmp_path):
     assert read_matrix(folder_with(tmp_path, 1, probes=plain)).rows[0] == "cg01"
 
 
+def test_manifest_with_ilmnid_does_not_miss_name(tmp_path):
+    columns = ("IlmnID", "AddressA_ID", "AddressB_ID", "Infinium_Design_Type")
+    with pytest.raises(InvalidInput, match="has no column 'Color_Channel'; "):
+        read_matrix(folder_with(tmp_path, 1, probes=manifest(PROBES, columns=columns)))
+
+
 def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
     study = folder_with(tmp_path / "study", 1)
     new = folder_with(tmp_path / "new", 1, 2)

@@ -160,8 +160,8 @@ PLACE_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "never both": (
         {"on": [*ON[:4], *[""] * 4], "at": [*[""] * 4, *POSITIONS[4:]]},
-        f"{TABLE}: no gene of the matrix has a chromosome and a position (start is blank); name"
-        " other columns",
+        f"{TABLE}: no gene of the matrix has a chromosome and a position (no gene has a cell in"
+        " both chr and start); name other columns",
     ),
     "position alone": (
         {"chromosome": None},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -279,13 +278,10 @@ def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
 
 def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[int]:
     """Return the positions of the probe name and of `MANIFEST_HEADERS`."""
-    with suppress(ValueError):
-        return [
-            header.index("IlmnID" if "IlmnID" in header else "Name"),
-            *map(header.index, MANIFEST_HEADERS),
-        ]
-    absent = [name for name in ("Name", *MANIFEST_HEADERS) if name not in header]
-    raise input_error(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
+    columns = ("IlmnID" if "IlmnID" in header else "Name", *MANIFEST_HEADERS)
+    if absent := [column for column in columns if column not in header]:
+        raise input_error(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
+    return [header.index(column) for column in columns]
 
 
 def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tuple[int, int, int]:
