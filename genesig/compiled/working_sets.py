@@ -153,7 +153,7 @@ def unmark_support(sets: FeatureSets, q: int) -> None:
 def copy_support(pool: FeaturePool, sets: FeatureSets, q: int, status: int) -> None:
     """Copy the active features into the support of training set q, by ascending number.
 
-    A set of status `SOLVED` has its active features in this order already.
+    `active_set.refine_solution` has sorted them if the status is `SOLVED`.
     """
     if status != SOLVED:
         sort_active(pool)

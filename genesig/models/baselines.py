@@ -402,10 +402,7 @@ _BASELINES: dict[str, dict[str, Baseline]] = {
         SEVERAL_CLASSES: forest_several,
         "regression": forest_numbers,
     },
-    "t_test_lda": {
-        "classification": top_genes.t_test_lda,
-        SEVERAL_CLASSES: top_genes.t_test_lda,
-    },
+    "t_test_lda": {"classification": top_genes.t_test_lda, SEVERAL_CLASSES: top_genes.t_test_lda},
     "shrunken_centroids": {
         "classification": top_genes.shrunken_centroids,
         SEVERAL_CLASSES: top_genes.shrunken_centroids,

@@ -289,12 +289,7 @@ class KernelPCRClassifier(FoldClassifier, _KernelPCR):
         *,
         calibration: Any = None,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            width=width,
-            n_components=n_components,
-            cv=cv,
-        )
+        super().__init__(kernel=kernel, width=width, n_components=n_components, cv=cv)
         self.calibration = calibration
 
 

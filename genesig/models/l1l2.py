@@ -152,12 +152,7 @@ class L1L2Classifier(SignClassifier, _L1L2):
         calibration: Any = None,
     ) -> None:
         super().__init__(
-            tau=tau,
-            mu=mu,
-            lam=lam,
-            unit_variance=unit_variance,
-            solver=solver,
-            tolerance=tolerance,
+            tau=tau, mu=mu, lam=lam, unit_variance=unit_variance, solver=solver, tolerance=tolerance
         )
         self.calibration = calibration
 

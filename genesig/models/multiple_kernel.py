@@ -146,7 +146,10 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
             self.shares_[kernel] = np.linalg.norm(kernels[kernel] @ coefs) / np.sqrt(len(X))
 
     def _checked_blocks(self, d: int) -> list[Array]:
-        """Return the feature numbers of each block; raise for numbers that are not below d."""
+        """Return the feature numbers of each block.
+
+        Raise without kernels, for an empty block, and for numbers outside 0 to d - 1.
+        """
         if not self.kernels:
             raise InvalidProblem("kernels must name at least one kernel")
         blocks = [range(d)] if self.blocks is None else self.blocks

@@ -255,9 +255,7 @@ def normalise(
         raise input_error("train", "names no sample; steps learn from at least one")
     train_rows = dataset.rows(list(train_names))
     fitted = fit_steps(
-        dataset.X[train_rows],
-        bind_steps(resolved_steps, dataset),
-        dataset.obs.iloc[train_rows],
+        dataset.X[train_rows], bind_steps(resolved_steps, dataset), dataset.obs.iloc[train_rows]
     )
     return anndata.AnnData(
         fitted.transform(dataset.X, dataset.obs),

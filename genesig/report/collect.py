@@ -102,18 +102,14 @@ TOPIC_TABLES = {
         collect=enrichment.collect_enrichment,
     ),
     "published": TopicTables(
-        (published.PUBLISHED_TABLE,),
-        on_page=(published.PUBLISHED_TABLE,),
-        text_columns=("name",),
+        (published.PUBLISHED_TABLE,), on_page=(published.PUBLISHED_TABLE,), text_columns=("name",)
     ),
     "omics": TopicTables(
         (omics.OMICS_TABLE,), on_page=(omics.OMICS_TABLE,), text_columns=("name",)
     ),
     "operating_point": TopicTables(("decision",), on_page=("decision",)),
     "studies": TopicTables(
-        ("studies", "meta"),
-        text_columns=("row", "study", "class"),
-        collect=studies.collect_studies,
+        ("studies", "meta"), text_columns=("row", "study", "class"), collect=studies.collect_studies
     ),
 }
 ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())

@@ -329,10 +329,10 @@ def _imputation_limit_words(step: dict[str, Any], scope: str) -> str:
 
 
 def _setting_text(value: Any) -> str:
-    """Return the value of a setting as text."""
+    """Return the value of a setting as text; `STEP_TEXTS` has no setting of type bool."""
     if isinstance(value, list):
         return ", ".join(map(_setting_text, value)) or "none"
-    if value is None:  # only tau of the step segment may be None
+    if value is None:  # in `STEP_TEXTS` only tau of the step segment
         return "several, segments pruned by BIC"
     value = {"median_of_ratios": "median of ratios", "tmm": "TMM"}.get(value, value)
     return significant(value) if isinstance(value, int | float) else clean(str(value))

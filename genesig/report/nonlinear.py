@@ -311,7 +311,8 @@ def nonlinear_section(data: Nonlinear, limits: Limits) -> Section | None:
     items = list[Item]()
     pictures = list[Picture]()
     if record["genes"]:
-        pictures.append(_genes_picture(record, data["config"]["signature"]["cv_frequency"]))
+        min_cv_frequency = data["config"]["signature"]["cv_frequency"]
+        pictures.append(_genes_picture(record, min_cv_frequency))
     if record["curves"]:
         pictures.append(_curves_picture(record, has_classes=data["study"]["classes"] is not None))
     files = ["nonlinear.tsv", "nonlinear_scores.tsv", "nonlinear_agreement.tsv"]
@@ -344,8 +345,8 @@ def nonlinear_finding(data: Study, record: NonlinearRecord) -> str:
     return WORDS.text("finding", data, record, data["config"]["nonlinear"])
 
 
-def _genes_picture(record: NonlinearRecord, threshold: float) -> Picture:
-    """Return the figure of gene frequencies; `threshold` is that of a list."""
+def _genes_picture(record: NonlinearRecord, min_cv_frequency: float) -> Picture:
+    """Return the figure of gene frequencies, with the smallest frequency of a listed gene."""
     genes = record["genes"]
     gene_texts = "; ".join(
         f"{gene_label(gene['gene'], gene['symbol'])} {percent(gene['cv_frequency'])} against"
@@ -354,7 +355,7 @@ def _genes_picture(record: NonlinearRecord, threshold: float) -> Picture:
     )
     return Picture(
         "nonlinear_genes",
-        partial(draw_gene_frequencies, genes, threshold),
+        partial(draw_gene_frequencies, genes, min_cv_frequency),
         data=columns_of(
             genes, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
         ),

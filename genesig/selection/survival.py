@@ -69,7 +69,7 @@ def predict_test_sets(
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
     split_of_name = {split.name: split for split in splits.outer}
     covariates = dataset.covariates()
-    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
+    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
     for X, reference, subset in group_by_matrix(
         dataset, training_sets, fold_steps, TRAINING_SETS_AT_ONCE
     ):

@@ -17,11 +17,7 @@ from genesig.data.files.non_gene_kinds import (
     TOTALS,
     any_of,
 )
-from genesig.words import (
-    is_missing,
-    is_number,
-    without_thousands,
-)
+from genesig.words import is_missing, is_number, without_thousands
 
 if TYPE_CHECKING:
     import pandas as pd

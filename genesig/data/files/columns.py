@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.response.kinds import is_event
-from genesig.words import (
-    control_first,
-    is_missing,
-    is_number,
-    is_unknown,
-    words_not_evaluable,
-)
+from genesig.words import control_first, is_missing, is_number, is_unknown, words_not_evaluable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,10 +240,7 @@ EVENT_NAMES = frozenset(
     ]
 )
 CENSORED_NAMES = frozenset(
-    [
-        *("censored", "censoring", "cnsr", "alive", "living", "surviving"),
-        *("survived", "survivor"),
-    ]
+    [*("censored", "censoring", "cnsr", "alive", "living", "surviving"), *("survived", "survivor")]
 )
 AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
 # relapse_free says that no event came; relapse_free_survival_status says either.

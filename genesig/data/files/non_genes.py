@@ -49,14 +49,7 @@ from genesig.data.files.short_numbers import (
     find_clinical_columns,
 )
 from genesig.errors import Problem
-from genesig.words import (
-    as_read,
-    counted,
-    is_missing,
-    is_number,
-    listing,
-    without_thousands,
-)
+from genesig.words import as_read, counted, is_missing, is_number, listing, without_thousands
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -114,8 +114,7 @@ def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
 def _max_candidates(n_columns: int) -> float:
     """Return how many columns of short numbers may describe samples; more of them are genes."""
     return max(
-        (1 - MIN_EQUAL_SHARE) * n_columns,
-        min(MAX_SHORT_COLUMNS, MAX_SHORT_SHARE * n_columns),
+        (1 - MIN_EQUAL_SHARE) * n_columns, min(MAX_SHORT_COLUMNS, MAX_SHORT_SHARE * n_columns)
     )
 
 

@@ -30,7 +30,10 @@ Key = tuple[int, int, int, int]
 
 
 def spawn_key(stage: int, *, permutation: int = 0, split: int = 0, fold: int = 0) -> Key:
-    """Return the spawn key (stage, permutation, split, fold) of one random choice."""
+    """Return the spawn key (stage, permutation, split, fold) of one random choice.
+
+    split: repeat of the cross-validation, pair of half-samples, or number of the split.
+    """
     return stage, permutation, split, fold
 
 

@@ -103,7 +103,7 @@ def _is_split(value: Any) -> bool:
         and all(map(_are_names, value.get("inner", [])))
         and isinstance(value.get("name", ""), str)
         and all(isinstance(value.get(key, 1), int) for key in ("repeat", "fold"))
-        and isinstance(value.get("seed", []), list)
+        and isinstance(value.get("seed", []), list)  # the spawn key of the split
     )
 
 

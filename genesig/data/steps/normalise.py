@@ -8,9 +8,9 @@ The kind of a step says which data it uses:
 * ``"study"``: one study at a time; held-out studies are held out whole;
 * ``"studies"``: learns across training studies, and treats any other study by itself.
 
-No step uses the label, with two exceptions: the step that leaves out genes which most of a class
-misses, and the adjustment for study. These get the response of their training rows, permuted if the
-labels are permuted.
+No step uses the label, with two exceptions: `knn_impute` leaves out genes that most of a class
+misses, and `fix_studies` estimates differences of studies beside the response. These get the
+response of their training rows, permuted if the labels are permuted.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def never_logged(X: Array) -> bool:
 
     Large values were not logged, unless they lie as close together as logarithms do (mass
     spectrometry, cycles of PCR) or are percentages. Small values were not if the spread of genes
-    grows with their size, as for concentrations and rates. A few large values among
-    ratios, of which some are negative, say nothing, nor do those of a few rows, such as ages.
+    grows with their size, as for concentrations and rates. A few large values among ratios, of
+    which some are negative, say nothing, nor do those of a few rows, such as ages.
     """
     X = without_largest_genes(X)
     _, p99, largest = sizes(X)
@@ -152,7 +152,7 @@ def spread_grows_with_size(X: Array) -> bool:
 
 
 def _slope_of_spread(X: Array) -> float | None:
-    """Return the slope of log standard deviation on log mean over the larger genes.
+    """Return the slope of log standard deviation on log mean over genes of large mean.
 
     None if these are fewer than 10 or of nearly one size, or if mean and spread are unrelated.
     """
@@ -175,9 +175,10 @@ def noise_level(X: Array) -> float:
 
     Genes are sorted by size into groups. A group of the smaller half of the genes is noisy if its
     logarithms vary twice as much as those of the larger half. The level is the median size in the
-    noisy group of the largest genes; without such a group it is the first percentile of the values
-    above 0. For differences of intensities, some of them negative, it is the median size of the
-    negative values. Rounded down to 1, 2 or 5 times a power of ten.
+    noisy group whose genes are largest, and at least the first percentile of the values above 0. It
+    is this percentile without such a group, or with too few complete genes to group. For
+    differences of intensities, some of them negative, it is the median size of the negative values.
+    Rounded down to 1, 2 or 5 times a power of ten.
     """
     values = X[np.isfinite(X)]
     if np.mean(values < 0) > MIN_NEGATIVE:

@@ -223,11 +223,7 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, column_ridge: float = 
 
 
 def _fit_levels(
-    risk: RiskSets,
-    Z: Array,
-    spanned: tuple[Array, Array],
-    lam: Array,
-    column_ridge: float,
+    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, column_ridge: float
 ) -> RidgeFit:
     """Return the fits of `ridge`; `spanned` is `orthogonal_columns` of C."""
     D, to_features = _reduce_features(Z, lam)

@@ -419,8 +419,8 @@ def dual_point_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, A
         zeta = np.empty(len(C))
         fill_hessian_products(data, current, C, coordinates, HC)
         for j in range(len(C)):
-            zeta[j] = dot(C[j], current.u)
-            multiply_rows(HC, C[j], j + 1, A[j])
+            zeta[j] = dot(C[j], current.u)  # `current.u` is ∇h
+            multiply_rows(HC, C[j], j + 1, A[j])  # the lower triangle of C H C'
         factor_semidefinite(A)
         solve_factored(A, zeta)
         copy_into(current.u, u)

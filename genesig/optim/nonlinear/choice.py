@@ -204,18 +204,7 @@ def fit_path(
         counts=counts,
     )
     return PathFit(
-        Z,
-        response,
-        features,
-        centre,
-        scale,
-        y_mean,
-        y_scale,
-        width,
-        path,
-        kernel,
-        settings,
-        counts,
+        Z, response, features, centre, scale, y_mean, y_scale, width, path, kernel, settings, counts
     )
 
 

@@ -13,12 +13,7 @@ from genesig.optim.kernels import Kernel, evaluate
 from genesig.optim.nonlinear.instance import DerivativeCriterion, Instance, Minimum, make_instance
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
-from genesig.optim.nonlinear.problem import (
-    check_data,
-    check_memory,
-    check_settings,
-    check_tau,
-)
+from genesig.optim.nonlinear.problem import check_data, check_memory, check_settings, check_tau
 from genesig.optim.nonlinear.solvers import SOLVERS
 from genesig.optim.solution import convergence_message
 

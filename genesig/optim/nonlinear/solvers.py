@@ -278,7 +278,7 @@ class _Function:
 def projection(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> Minimum:
-    """Return the minimum at one tau, by the algorithm as it was published.
+    """Return the minimum at one tau, by the published algorithm with the corrections above.
 
     It is accelerated, and kept as a reference for the other solvers.
     """
@@ -289,6 +289,7 @@ def projection(
     sigma = float(problem.eigenvalues[-1]) / n * EIGENVALUE_MARGIN + nu
     inner_step = 2 * sigma / (EIGENVALUE_MARGIN * _gradient_norm(problem, X))
     q = penalty.project_to_bounds(start.dense(X))
+    # the function of the multipliers q, see `Problem.expand`
     current = _Function(problem.expand(X @ q).alpha, -q / (2 * nu))
     extrapolated = current
     t = 1.0

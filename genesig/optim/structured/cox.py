@@ -157,21 +157,21 @@ def _fit_level(
 ) -> tuple[BlockFit, CoxBlockState]:
     """Return the fit at a level by Newton steps, and its state.
 
-    They end once the gap is small, or no step decreases the objective.
+    They end once the gap, relative to the null deviance, is small, or no step decreases the
+    objective. The gap of `WorkingSetSolver` is relative to the mean square of Y.
     """
     null_deviance = loss.risk.null_deviance
     steps = 0
     state = state._replace(penalty=_penalty_value(design, state.blocks, state.norms, level))
     for _ in range(MAX_COX_STEPS):
         R, Y = loss.quadratic(state.eta)
-        relative_tolerance = (
-            INNER_TOLERANCE_SHARE
-            * tolerance
-            * null_deviance
-            / (float(np.vdot(Y, Y)) / len(Y) or 1.0)
-        )
+        mean_square = float(np.vdot(Y, Y)) / len(Y) or 1.0
+        relative_tolerance = INNER_TOLERANCE_SHARE * tolerance * null_deviance / mean_square
         solver = WorkingSetSolver(
-            RotatedDesign(design, R), 0, Y, min(relative_tolerance, INNER_TOLERANCE_SHARE)
+            RotatedDesign(design, R),
+            set_number=0,
+            Y=Y,
+            tolerance=min(relative_tolerance, INNER_TOLERANCE_SHARE),
         )
         solver.warm_start(level, state.blocks, state.norms)
         solve_level([solver])
@@ -187,7 +187,7 @@ def _fit_level(
             _duality_gap(design, loss, solution, level) / null_deviance,
             steps,
             alpha,
-            block_fit.coefs[:0],
+            coefs=block_fit.coefs[:0],  # not stored: `BlockPath.piece` uses alpha
         )
         if fit.gap <= tolerance:
             break

@@ -292,7 +292,10 @@ def free_blocks(problem: BlockProblem, point: BlockPoint, gradient: Array, slope
 
 @jit_inline
 def step_to(point: BlockPoint, free: Array, h: Array, share: float) -> Array:
-    """Return rho (W,) after a share of the step, held at >= 0; blocks that are not free are 0."""
+    """Return rho (W,) after a share of the step, held at >= 0; blocks that are not free are 0.
+
+    h: step of the free blocks, to be subtracted.
+    """
     rho = np.zeros(len(point.rho))
     for a in range(len(free)):
         rho[free[a]] = max(point.rho[free[a]] - share * h[a], 0.0)

@@ -206,13 +206,7 @@ def tau_maxima(design: Layout, responses: Array) -> Array:
 
 
 def block_path(
-    X: Array,
-    Y: Array,
-    blocks: Blocks,
-    tau: Array,
-    mu: float,
-    *,
-    tolerance: float = 1e-9,
+    X: Array, Y: Array, blocks: Blocks, tau: Array, mu: float, *, tolerance: float = 1e-9
 ) -> BlockPath:
     """Return the minimisers for falling tau, each fit started at the one before.
 

@@ -28,15 +28,7 @@ weight makes both equal.
 NEWTON_STEPS = 2  # number of Newton steps, each with the largest norms under the weights before
 MAX_LOG_STEP = 0.1  # largest change of the logarithm of a weight in a step
 MIN_VARIANCE = 1e-8  # of a squared norm with mean 1; less is the rounding of 24 bits
-HURDLE_BIN_EDGES = (
-    0.0,
-    0.02,
-    0.1,
-    0.25,
-    0.5,
-    0.75,
-    1.0,
-)
+HURDLE_BIN_EDGES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 1.0)
 """Quantiles of the largest norms between which each bin is represented by its mean."""
 
 

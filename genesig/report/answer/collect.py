@@ -322,6 +322,7 @@ def best_other_method(controls: Sequence[TableRow]) -> BestOtherMethod | None:
     if not rows:
         return None
     best = min(rows, key=lambda row: row["error"])
+    # The fields are columns of the table, but for `n_methods`.
     record: Any = {key: best.get(key) for key in BestOtherMethod.__annotations__}
     record["n_methods"] = len(rows)
     return record  # type: ignore[no-any-return]

@@ -273,10 +273,7 @@ def _sample_of_page(sample: JsonObject) -> CohortSample:
     fields: CohortSample = {
         key: sample[key] for key in ("sample", "given", "label", "predicted", "wrong")
     }  # type: ignore[assignment]
-    return {
-        **fields,
-        "score": sample["score"] if "score" in sample else _largest_score(sample),
-    }
+    return {**fields, "score": sample["score"] if "score" in sample else _largest_score(sample)}
 
 
 def _largest_score(sample: JsonObject) -> float:

@@ -21,10 +21,7 @@ from genesig.report.page.record import Estimate, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, PAPER
 from genesig.report.page.svg import MAX_NAME_LETTERS, SAMPLE, SVG, Marks, circle_path, svg_text
-from genesig.report.page.tables import (
-    TableRow,
-    table_rows,
-)
+from genesig.report.page.tables import TableRow, table_rows
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import (
     Write,

@@ -81,13 +81,7 @@ def forest(
             ax.hlines(y, low, high, color=row.colour, lw=2.2 if row.bold else 1.6)
         if row.value is not None:
             ax.scatter(
-                [row.value],
-                [y],
-                s=46,
-                marker=row.marker,
-                color=row.colour,
-                zorder=3,
-                clip_on=False,
+                [row.value], [y], s=46, marker=row.marker, color=row.colour, zorder=3, clip_on=False
             )
     ax.set_yticks(range(len(rows)), [row.name for row in rows])
     for text, row in zip(ax.get_yticklabels(), rows, strict=True):

@@ -266,9 +266,9 @@ def _links_by_id(entrez: str | None, ensembl: str | None, symbol: str | None) ->
 def short_symbol(text: str) -> str | None:
     """Return the symbol that a text is, or begins with (``CST3 Cystatin C``); None without one.
 
-    A first word in front of others counts if it has a digit, or if words in small letters follow:
-    neither CYSTATIN A nor RNA polymerase II begins with a symbol. The symbol of a missing-value
-    indicator keeps its suffix.
+    A first word in front of others counts if it has a digit, or if words in small letters follow,
+    so CYSTATIN A has no symbol. Words of `_CAPITAL_WORDS` do not count: RNA polymerase II. The
+    symbol of a missing-value indicator keeps its suffix.
     """
     if text.endswith(INDICATOR_SUFFIX):
         short = short_symbol(text.removesuffix(INDICATOR_SUFFIX))

@@ -139,9 +139,10 @@ def draw_controls(data: Prediction) -> Figure:
     ]
     axis_label = f"{study_measure.name} on held-out samples"
     null_values = study_measure.values(data["null"]["errors"])
-    return charts.forest(
+    figure, _ = charts.forest(
         lines, axis_label, reference_value=study_measure.chance, null_values=null_values
-    )[0]
+    )
+    return figure
 
 
 def draw_surface(data: Prediction) -> Figure:

@@ -12,11 +12,7 @@ from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
-from genesig.selection.assess.covariates import (
-    Covariates,
-    adjust_for_covariates,
-    covariate_basis,
-)
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates, covariate_basis
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 

@@ -27,11 +27,7 @@ from genesig.response.covariates import spline_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.added_value import score_covariates
-from genesig.selection.assess.covariates import (
-    COVARIATES,
-    COVARIATES_AND_RIDGE,
-    Covariates,
-)
+from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE, Covariates
 from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
@@ -42,11 +38,7 @@ log = logging.getLogger(__name__)
 
 
 def run_baselines(
-    dataset: Dataset,
-    splits: Splits,
-    *,
-    fold_steps: Steps,
-    baselines: Sequence[str],
+    dataset: Dataset, splits: Splits, *, fold_steps: Steps, baselines: Sequence[str]
 ) -> pd.DataFrame:
     """Return baselines.tsv: held-out scores of the named baselines on every outer split.
 
@@ -102,11 +94,7 @@ def _score_covariates_alone(dataset: Dataset, split: Split) -> Iterator[tuple[st
 
 
 def _score_split(
-    dataset: Dataset,
-    splits: Splits,
-    split_number: int,
-    steps: Steps,
-    baselines: Sequence[str],
+    dataset: Dataset, splits: Splits, split_number: int, steps: Steps, baselines: Sequence[str]
 ) -> Iterator[tuple[str, Array, Array]]:
     """Yield (name, test rows, scores) of each baseline on one outer split."""
     split = splits.outer[split_number]

@@ -175,9 +175,7 @@ ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
 
 def controls_table(
-    observed: CrossValidation,
-    null: Mapping[str, Array],
-    predictions: Sequence[pd.DataFrame],
+    observed: CrossValidation, null: Mapping[str, Array], predictions: Sequence[pd.DataFrame]
 ) -> pd.DataFrame:
     """Return controls.tsv: error and AUC of genesig at each mu and of each other method.
 

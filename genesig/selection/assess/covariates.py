@@ -61,7 +61,10 @@ class Covariates:
         return replace(self, values=self.values[sample_of_row], weights=weights)
 
     def training_weights(self, y: Array, rows: Array) -> Array:
-        """Return the weight of each sample (n,) for the training rows (n,) bool."""
+        """Return the weight of each sample (n,) for the training rows (n,) bool.
+
+        Weights outside these rows have no meaning.
+        """
         if self.balanced:
             _, class_number, class_size = np.unique(
                 y[rows], return_inverse=True, return_counts=True

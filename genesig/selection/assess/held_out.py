@@ -118,17 +118,7 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
                     *errors,
                 )
             )
-    columns = [
-        "split",
-        "repeat",
-        "mu",
-        "n_train",
-        "n_test",
-        "n_genes",
-        "tau",
-        "lam",
-        *kind.errors,
-    ]
+    columns = ["split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam", *kind.errors]
     return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
 
 

@@ -89,17 +89,7 @@ def standardise_columns(X: Array) -> Array:
     return np.asarray(np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, length)))
 
 
-BLOCK_COLUMNS = [
-    "block",
-    "layer",
-    "order",
-    "gene",
-    "symbol",
-    "prototype",
-    "r",
-    "first_mu",
-    "score",
-]
+BLOCK_COLUMNS = ["block", "layer", "order", "gene", "symbol", "prototype", "r", "first_mu", "score"]
 
 
 PROTOTYPE_COLUMNS = [
@@ -116,12 +106,7 @@ PROTOTYPE_COLUMNS = [
 
 
 def block_tables(
-    dataset: Dataset,
-    final: Fits,
-    *,
-    least: float,
-    warn_above: float,
-    merge_above: float | None,
+    dataset: Dataset, final: Fits, *, least: float, warn_above: float, merge_above: float | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return blocks.tsv and prototypes.tsv: the genes of the final model's nested lists.
 

@@ -28,10 +28,7 @@ NOTES = "genesig"  # key of ``uns`` with the settings and versions of the run
 
 
 def signature_annotated(
-    dataset: Dataset,
-    signature: pd.DataFrame,
-    nested: pd.DataFrame,
-    settings: Mapping[str, Any],
+    dataset: Dataset, signature: pd.DataFrame, nested: pd.DataFrame, settings: Mapping[str, Any]
 ) -> anndata.AnnData:
     """Return all samples and the genes of the signature, in its order, with the results of each.
 

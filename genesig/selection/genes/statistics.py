@@ -215,7 +215,7 @@ def _class_f_test(
         np.square(X - design @ np.linalg.lstsq(design, X, rcond=None)[0]).sum(axis=0)
         for design in (null_design, full_design)
     )
-    rounding = n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0))
+    rounding = _rounding_of_squares(X)
     with np.errstate(divide="ignore", invalid="ignore"):
         F = (null_squares - full_squares) / n_class_terms / (full_squares / (n - full_rank))
     F = np.where(null_squares > rounding, np.maximum(F, 0.0), np.nan)

@@ -1,10 +1,11 @@
 """Two models of a training set: that of the FDR-selected genes, and the predictive model.
 
 FDR-selected genes have a selection frequency that permuted labels seldom give (see `frequency`);
-they are refitted by ridge. The predictive model is that of the list which the two stages choose.
-With the list `BEST_LIST` it is the model of the genes at twice the FDR, if their inner error is
-smaller. With an ensemble it is the mean of three linear models, which is a linear model itself: of
-the chosen list of the two stages; of the genes with the highest selection frequency in
+they are refitted by ridge. The predictive model is that of the list which two stages choose: the
+inner folds choose the settings in stage I, and stage II selects the genes on the whole training
+set. With the list `BEST_LIST` it is the model of the genes at twice the FDR, if their inner error
+is no larger. With an ensemble it is the mean of three linear models, which is a linear model
+itself: of the list of the two stages; of the genes with the highest selection frequency in
 half-samples; of the genes that are, each alone, most associated with the outcome. They select genes
 in different ways, so that their errors may differ. All are refitted by ridge. The inner folds
 choose the length of the last two lists, and their lambda.
@@ -45,11 +46,7 @@ from genesig.selection.linear.grid import (
 )
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds import FITTINGS, score_thresholds
-from genesig.selection.linear.training_sets import (
-    LIST_LENGTHS,
-    LinearSettings,
-    TrainingSet,
-)
+from genesig.selection.linear.training_sets import LIST_LENGTHS, LinearSettings, TrainingSet
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:
@@ -204,12 +201,7 @@ def add_answers(
     else:
         half_selection = HalfSelection.from_training_sets(training_sets, nets.equal_outer, settings)
         fdr_selected, loose, loose_errors = fit_fdr_selected(
-            training_sets,
-            nets.equal_outer,
-            nets.equal_inner,
-            settings,
-            null_tails,
-            half_selection,
+            training_sets, nets.equal_outer, nets.equal_inner, settings, null_tails, half_selection
         )
         by_half_samples = fdr_selected
         if settings.list == BEST_LIST:
@@ -227,8 +219,7 @@ def add_answers(
             predictive = list(map(mean_model, zip(predictive, *partners, strict=True)))
     models = list(zip(predictive, fdr_selected, strict=True))
     return replace(
-        fits,
-        answers=_answers(training_sets, models, nets.outer.X, genes, fits, uses_half_samples),
+        fits, answers=_answers(training_sets, models, nets.outer.X, genes, fits, uses_half_samples)
     )
 
 
@@ -284,7 +275,10 @@ def _stack_gamma(models: Sequence[LinearModel]) -> Array:
 
 
 def _chosen_model(fits: Fits, fit: int, choice: GridChoice, genes: Array) -> LinearModel:
-    """Return the model of the list that the two stages choose."""
+    """Return the model of the list that the two stages choose.
+
+    genes (d,) int: ascending numbers in the data set, among them all of the list.
+    """
     list_index = int(fits.chosen_lists[fit])
     indices, values = fits.coef(fit, list_index)
     return LinearModel(

@@ -283,7 +283,11 @@ def study_half_samples(
         dataset, half_sets, fold_steps, settings
     )
     observed = make_training_sets(
-        dataset, splits, [splits.final], [0], half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES)
+        dataset,
+        splits,
+        [splits.final],
+        permutations=[0],
+        half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES),
     )
     observed_lists, _ = _select_in_training_sets(dataset, observed, fold_steps, settings)
     assert observed_lists is not None
@@ -327,10 +331,7 @@ def _null_training_sets(
 
 
 def _select_in_training_sets(
-    dataset: Dataset,
-    training_sets: list[TrainingSet],
-    fold_steps: Steps,
-    settings: LinearSettings,
+    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, settings: LinearSettings
 ) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
     """Return the half-sample lists of each training set, and of the rows that train one inner fold.
 

@@ -120,9 +120,11 @@ def fit_final_model(
     null_tails = NullTails.from_study(half_sample_study, "final")
     half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
     training_sets = make_training_sets(
-        dataset, splits, [splits.final], [0], half_counts=half_counts
+        dataset, splits, [splits.final], permutations=[0], half_counts=half_counts
     )
-    redrawn_sets = make_training_sets(dataset, splits, redraw_final_split(dataset, splits), [0])
+    redrawn_sets = make_training_sets(
+        dataset, splits, redraw_final_split(dataset, splits), permutations=[0]
+    )
     return _fit_training_sets(
         dataset,
         training_sets,
@@ -151,7 +153,7 @@ def fit_half_samples(
     null_tails = NullTails.from_study(half_sample_study, "half")
     half_counts = count_pairs_of_half_samples(settings) if half_sample_study else NO_HALVES
     training_sets = make_training_sets(
-        dataset, splits, splits.subsamples, [0], half_counts=half_counts
+        dataset, splits, splits.subsamples, permutations=[0], half_counts=half_counts
     )
     return _fit_training_sets(
         dataset,

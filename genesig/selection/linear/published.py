@@ -53,11 +53,7 @@ log = logging.getLogger(__name__)
 
 
 def published_table(
-    study: CrossValidation,
-    *,
-    sets: str,
-    fold_steps: Steps,
-    **linear: Any,
+    study: CrossValidation, *, sets: str, fold_steps: Steps, **linear: Any
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
 
@@ -144,7 +140,7 @@ def score_gene_lists(
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
     random_orders = [rng.permutation(len(dataset.genes)) for _ in range(N_RANDOM_LISTS)]
-    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
+    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
     size_of_split = dict(zip([split.name for split in splits.outer], sizes, strict=True))
     scores = []
     for X, reference, (training_set,) in group_by_matrix(dataset, training_sets, fold_steps, 1):

@@ -130,7 +130,8 @@ def make_training_sets(
 ) -> list[TrainingSet]:
     """Return the training set of each split under each permutation, permutations outermost.
 
-    `stage` separates the random numbers of permutations that serve different tests.
+    Permutation 0 has the observed labels. `stage` separates the random numbers of permutations that
+    serve different tests.
     """
     y = dataset.response()
     covariates = Covariates.from_dataset(dataset)
@@ -179,10 +180,7 @@ def make_training_sets(
 
 
 def group_by_matrix(
-    dataset: Dataset,
-    training_sets: list[TrainingSet],
-    fold_steps: Steps,
-    max_training_sets: int,
+    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, max_training_sets: int
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
     """Yield each normalised matrix, its fitted steps, and the training sets that share it.
 
@@ -245,10 +243,7 @@ def _align_studies(
 
 
 def _normalise_matrices(
-    dataset: Dataset,
-    training_sets: list[TrainingSet],
-    fold_steps: Steps,
-    max_training_sets: int,
+    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, max_training_sets: int
 ) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
     """Yield each normalised matrix, its fitted steps and its training sets, for one data set.
 

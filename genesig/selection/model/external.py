@@ -22,12 +22,7 @@ from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.model.external_scores import EXTERNAL_TESTS, ScoredCohort, scores_table
 from genesig.selection.model.kinds import MODEL_KINDS
-from genesig.selection.model.new_samples import (
-    Prepared,
-    compare_values,
-    prepare,
-    score_values,
-)
+from genesig.selection.model.new_samples import Prepared, compare_values, prepare, score_values
 from genesig.selection.model.same_scale import describe_scale_fault, panel_fault
 from genesig.selection.model.schema import (
     FDR_SELECTED,
@@ -430,7 +425,7 @@ def _score_cohort_with_model(
             "training": _quantiles(values.training),
             "cohort": _quantiles(values.before_combat),
         },
-        "reliability": [],
+        "reliability": [],  # `further_results` replaces it for two classes
         **further_results,
         **_group_counts(dataset, cohort),
         "list": answer["list"],

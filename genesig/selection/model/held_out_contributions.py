@@ -10,11 +10,7 @@ from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.linear.training_sets import (
-    TrainingSet,
-    group_by_matrix,
-    make_training_sets,
-)
+from genesig.selection.linear.training_sets import TrainingSet, group_by_matrix, make_training_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +49,7 @@ def held_out_contributions(
     terms = np.zeros((n, len(genes) + len(covariates)))
     intercepts = np.zeros(n)
     n_tested = np.zeros(n, dtype=np.int64)
-    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
+    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
     for X, reference, subset in group_by_matrix(
         dataset, training_sets, fold_steps, len(training_sets)
     ):

@@ -175,9 +175,7 @@ MODEL_KINDS: dict[str, ModelKind] = ByKind(
             parts=_two_class_parts, predicted=_predict_side, faults=_two_class_faults
         ),
         SEVERAL_CLASSES: ModelKind(
-            parts=_several_class_parts,
-            predicted=_predict_class,
-            faults=_several_class_faults,
+            parts=_several_class_parts, predicted=_predict_class, faults=_several_class_faults
         ),
         "regression": ModelKind(
             parts=lambda dataset, scores, models: {"classes": None, "threshold": None},

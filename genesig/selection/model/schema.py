@@ -138,14 +138,8 @@ STEP_FIELDS: dict[str, tuple[str, dict[str, SchemaNode]]] = {
         },
     ),
     "mean_impute": ("a missing value becomes the gene's mean", {"means": _list(NUMBER_NODE)}),
-    "left_censored": (
-        "a missing value becomes the gene's `low`",
-        {"low": _list(NUMBER_NODE)},
-    ),
-    "half_minimum": (
-        "a missing value becomes the gene's `low`",
-        {"low": _list(NUMBER_NODE)},
-    ),
+    "left_censored": ("a missing value becomes the gene's `low`", {"low": _list(NUMBER_NODE)}),
+    "half_minimum": ("a missing value becomes the gene's `low`", {"low": _list(NUMBER_NODE)}),
     "size_factors": (
         "log2(q + prior), q = x/s: s is exp of the median of log x - reference over the genes that"
         " have both; with tmm, reads N of the sample times 2^(weighted trimmed mean of log2 ratios"

@@ -55,7 +55,7 @@ def covariates_json(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
             "column": c.column,
             "levels": c.levels and list(c.levels),
             "knots": knots_of_covariate,
-            "words": dict(c.words),
+            "words": dict(c.words),  # other words of a sample table -> level
         }
         for c, knots_of_covariate in zip(design.covariates, all_knots, strict=True)
     ]
@@ -64,7 +64,7 @@ def covariates_json(dataset: Dataset, final_fit: Fits) -> dict[str, Any]:
             "columns": columns,
             "names": covariate_names(design.covariates),
             "means": final_fit.covariates.mean[0].tolist(),
-            "filled": design.filled,
+            "filled": design.filled,  # whether a missing value becomes the mean
         }
     }
 

@@ -227,7 +227,9 @@ def nonlinear_loop(
     each outer split and of each inner fold.
     """
     protocol = NonlinearProtocol(**nonlinear)
-    training_sets = make_training_sets(dataset, splits, batch_of(splits.outer, batch), [0])
+    training_sets = make_training_sets(
+        dataset, splits, batch_of(splits.outer, batch), permutations=[0]
+    )
     rows = []
     start = time.monotonic()
     for X, reference, training_set, shared in _matrices(
@@ -243,7 +245,7 @@ def nonlinear_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
-    all_sets = make_training_sets(dataset, splits, [splits.final], [0])
+    all_sets = make_training_sets(dataset, splits, [splits.final], permutations=[0])
     X, reference, training_set, shared = next(_matrices(dataset, all_sets, fold_steps, protocol))
     outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)

@@ -85,7 +85,7 @@ def fit_sets_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
     study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
-    (model,) = study.models(make_training_sets(dataset, splits, [splits.final], [0]))
+    (model,) = study.models(make_training_sets(dataset, splits, [splits.final], permutations=[0]))
     return ModelFits.from_rows([_fit_row(model)]), genes_table(dataset, sets, model)
 
 
@@ -94,7 +94,7 @@ def fit_sets_half_samples(
 ) -> ModelFits:
     """Fit every half-subsample, as an outer training set is fitted."""
     study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
-    training_sets = make_training_sets(dataset, splits, splits.subsamples, [0])
+    training_sets = make_training_sets(dataset, splits, splits.subsamples, permutations=[0])
     return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
 
 

@@ -11,12 +11,7 @@ from genesig.arrays import Array
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.clusters import area_interval, group_numbers, order_interval
-from genesig.selection.assess.intervals import (
-    CONFIDENCE_LEVEL,
-    NORMAL_QUANTILE,
-    delong,
-    newcombe,
-)
+from genesig.selection.assess.intervals import CONFIDENCE_LEVEL, NORMAL_QUANTILE, delong, newcombe
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell

@@ -207,6 +207,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     with problems_appended_to(problems):
         matrix = read_matrix(matrix_file, matrix_part)
     file_table = read_sheet(table_file, table_part, matrix, item["sample_names"], problems)
+    # Other errors are reported with those of the matrix; by faulty names no sample can be matched.
     if file_table is None or any(problem.code == FAULTY_IDS for problem in problems):
         return None
     not_measured = list[dict[str, str]]()
@@ -236,7 +237,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         table_samples=list(table.index),
         study_samples=labelled_samples,
         table_file=table_file,
-        missing=None,
+        missing=None,  # no message may advise imputation: `data.missing` is of one matrix
         surroundings=surroundings,
         problems=problems,
     )
@@ -253,6 +254,7 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     files = dict.fromkeys(
         [*paths_read(matrix_file), *filter(None, (table_file, item["annotation"]))]
     )
+    # Samples only: `describe_gene_loss` counts the genes of each study.
     dropped = not_measured + [drop for drop in expression.dropped if drop["kind"] != "gene"]
     dropped += [
         {"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}

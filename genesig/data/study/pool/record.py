@@ -112,7 +112,8 @@ def _item_faults(config: Config) -> SettingFaults:
 def _item_kind_faults(item: Config, item_setting: str, task: str) -> SettingFaults:
     """Yield settings of an item that do not fit the kind of outcome.
 
-    item_setting: ``"studies, item 2"``. task: a key of `LABEL_RULES`.
+    item_setting: ``"studies, item 2"``. task: a key of `LABEL_RULES`. Only the rules of survival
+    have `label_columns`; a label of other kinds is one column.
     """
     rules = LABEL_RULES[task]
     if item["classes"] and not rules.has_classes:

@@ -278,13 +278,15 @@ SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "hig
 def subgroups_table(
     held_out: HeldOutScores, headline: Headline, columns: Sequence[Trait]
 ) -> pd.DataFrame:
-    """Return subgroups.tsv: the error of the chosen lists in each subgroup, with its interval.
+    """Return subgroups.tsv: the held-out error of the predictive model in each subgroup.
 
     The first row is of all samples. Error and interval are those of `assess`, of the subgroup's
     samples alone: of survival over pairs inside it, of a number 1 - R² around its own mean. A
-    column is left out with fewer than two subgroups whose error is defined: one needs every class.
+    column is left out with fewer than two subgroups whose error is defined; with classes an error
+    needs samples of each.
 
-    held_out: with one column of scores, under no permutation. columns: of all samples.
+    held_out: with one column of scores, under no permutation. headline: the reported error.
+    columns: of all samples.
     """
     import pandas as pd
 
