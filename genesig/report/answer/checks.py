@@ -109,7 +109,7 @@ def _check_genes(data: Study) -> Check:
         groups = f" (correlated groups {decimal(stability['blocks'])})"
     return Check(
         GENES_QUESTION,
-        answer if genes.exceeds_chance else NO,
+        answer if genes.exceeds_chance and not no_evidence(data) else NO,
         f"Two halves share {genes.shared} of {genes.size} genes, {genes.by_chance} by chance;"
         f" agreement beyond chance {decimal(stability['value'])}{groups}",
     )

@@ -139,7 +139,7 @@ def test_without_evidence_shared_genes_are_compared_with_chance(study):
     assert row.detail.startswith("Two halves share 7 of 45 genes, 7 by chance; ")
     stability["shared"] = 9.0
     row = answer_checks({**study, "answer": answer, "verdict": verdict})[-1]
-    assert row.answer == "Mostly not"
+    assert row.answer == NO
     assert row.detail.startswith("Two halves share 9 of 45 genes, 7 by chance; ")
 
 
