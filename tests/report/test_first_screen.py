@@ -376,7 +376,8 @@ def test_next_steps_count_independent_patients_not_samples():
         paragraph.text for paragraph in write_paragraphs(data) if paragraph.lead == "Next steps."
     )
     needed = data["answer"]["detectable"]["per_class"]
-    assert f"Plan a much larger study: {needed} per group (this study has 5 and 5) suffice" in text
+    assert "Plan a much larger study (this one has 5 and 5)." in text
+    assert f"needs far more than {needed} per group, which suffice for a prespecified AUC" in text
     assert "Test gene sets as a second analysis" in text
     data["study"]["units"] = [needed, needed]
     assert "per group" not in " ".join(map(str, write_paragraphs(data)))
@@ -424,7 +425,7 @@ def test_the_first_screen_has_at_most_400_words(inputs):
         ({"p_value": 0.01, "high": 0.4}, "Test the final model in an independent cohort before"),
         (
             {"p_value": 0.01, "high": 0.6},
-            "Test the final model in an independent cohort. Do not add patients",
+            "Test the final model in an independent cohort. Do not pool its patients",
         ),
         ({"p_value": 0.6, "high": 0.6}, None),
     ],
@@ -470,7 +471,7 @@ def test_next_steps_of_survival_plan_patients_and_events():
     plan = "; plan 236 patients with 153 events for C ±0.05 (95% CI)."
     assert next_steps(data)[0].text.endswith(plan)
     data["verdict"] |= {"grade": WEAK.value, "p_is_small": True}
-    assert f"an independent cohort{plan} Do not add patients" in next_steps(data)[0].text
+    assert f"an independent cohort{plan} Do not pool its patients" in next_steps(data)[0].text
 
 
 @pytest.mark.parametrize(
