@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genesig.results.files import load_text
+
 if TYPE_CHECKING:
     from genesig.report.record import Report
 
@@ -81,7 +83,7 @@ def closing_lines(folder: str | Path) -> str:
     is_complete = page.exists() and card.exists() and data.exists()
     if not is_complete or page.stat().st_mtime < data.stat().st_mtime:
         return ""
-    paragraphs = dict(_SECTION.findall(card.read_text(encoding="utf-8")))
+    paragraphs = dict(_SECTION.findall(load_text(card)))
     lines = [
         label + _ESCAPED_MARKUP.sub(r"\1", paragraphs[heading])
         for heading, label in _CLOSING_LABELS.items()

@@ -80,6 +80,11 @@ def save_text(path: str | Path, text: str) -> None:
         temporary_path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def load_text(path: str | Path) -> str:
+    """Return the text of a file that `save_text` wrote."""
+    return Path(path).read_text(encoding="utf-8")
+
+
 def save_json(path: str | Path, value: Any) -> None:
     """Write a JSON file; NaN and infinities are refused, because JSON has none."""
     save_text(path, json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
@@ -87,7 +92,7 @@ def save_json(path: str | Path, value: Any) -> None:
 
 def load_json(path: str | Path) -> Any:
     """Read a JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    return json.loads(load_text(path))
 
 
 def save_table(path: str | Path, table: pd.DataFrame) -> None:
