@@ -19,6 +19,7 @@ import pytest
 import yaml
 from example_data import HOME, INFORMATIVE, annotated, files
 from places import ROOT, SHARED
+from report_checks import MAX_WORDS_OF_FIRST_SCREEN, words_of_first_screen
 
 from genesig.cli import main
 
@@ -190,6 +191,8 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stdout + process.stderr
     assert config["report"]["title"] in (folder / "results/report.html").read_text()
+    data = json.loads((folder / "results/report_data.json").read_text())
+    assert words_of_first_screen(data) <= MAX_WORDS_OF_FIRST_SCREEN
     if "simulated" in config["report"]["title"] and example.stem != "noise":
         signature = pd.read_csv(folder / "results/signature.tsv", sep="\t")
         # The genes that lead the list: where samples are few, others follow them by chance.

@@ -39,6 +39,7 @@ def write_card(data: Report, title: str) -> str:
     """
     # `closing_lines` needs none of them, and a run would wait for their imports.
     from genesig.report.answer.sentences import write_paragraphs
+    from genesig.report.external.section import cohort_paragraphs
     from genesig.report.page.verdict import conclusion, headline
     from genesig.report.page.words import clean
 
@@ -48,7 +49,7 @@ def write_card(data: Report, title: str) -> str:
     parts = {
         "Intended use": INTENDED_USE,
         "Conclusion": _escape_markdown([f"{conclusion(data)}. {headline(data)}"]),
-        "Accuracy": _escape_markdown([prediction.text]),
+        "Accuracy": _escape_markdown([p.text for p in (prediction, *cohort_paragraphs(data))]),
         "Genes": _escape_markdown([genes.text]),
         "Limits": _escape_markdown([LIMIT_OF_ACCURACY]),
         "How it was made": _escape_markdown([origin]),

@@ -14,8 +14,10 @@ from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from genesig.report.methods import methods, references
 from genesig.report.page.measure import covariate_names
+from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, conclusion, grade, grade_within_study, headline
 from genesig.report.page.words import rate
+from genesig.report.sections import summary
 
 # Whether a value of report_data.json is what its record says: every key, every type.
 
@@ -140,7 +142,7 @@ def _numbers(data: Any, text: str) -> Iterator[str]:
 
 def _cohorts(data: Any, text: str) -> Iterator[str]:
     tested = data["answer"]["cohorts"]["tested"] > 0
-    if ("final signature has not been tested externally" in text) == tested:
+    if ("final model has not been tested in an external cohort" in text) == tested:
         yield "the limits do not know whether external cohorts were tested"
     if ("No external cohort was given" in text) and data["answer"]["cohorts"]["rows"]:
         yield "external cohorts are shown and said to be none"
@@ -153,6 +155,26 @@ def _cited(data: Any) -> Iterator[str]:
         author = re.match(r"[\w' -]+? (?=[A-Z]{1,3}\b)", reference)
         if author and author[0].split()[-1] not in text:
             yield f"Methods do not cite {reference[:60]}"
+
+
+MAX_WORDS_OF_FIRST_SCREEN = 400
+
+
+def words_of_first_screen(data: Any) -> int:
+    """Count the words of the first screen, captions included, without letters in figures."""
+    screen = summary(data, Limits(12, 15))
+    texts = [
+        screen.about,
+        *(badge.text for badge in screen.badges),
+        screen.headline,
+        *map(str, screen.paragraphs),
+        *(f"{tile.name} {tile.value} {tile.words}" for tile in screen.tiles),
+        *(f"{figure.title} {figure.caption}" for figure in screen.items),
+        *(" ".join(check) for check in screen.checks),
+        *screen.warnings,
+        screen.note,
+    ]
+    return len(" ".join(texts).split())
 
 
 # A page in headless Chromium or Chrome, and what a script in a copy of it found.

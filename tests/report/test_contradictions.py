@@ -194,7 +194,7 @@ def check(data):
     assert (graded is Grade.NONE) <= (chance.answer in (NO, UNKNOWN, "Unclear"))
     # What external cohorts say, wherever they are spoken of.
     tested = answer["cohorts"]["tested"] > 0
-    assert ("has not been tested externally" in limits) == (not tested)
+    assert ("has not been tested in an external cohort" in limits) == (not tested)
     assert (re.search(r"was tested in \d+ external cohorts? only", limits) is not None) == tested
     assert external is None or (external.answer == NO) == (not tested)
     assert ("but not in" in first_line) <= (answer["cohorts"]["better"] == 0)

@@ -98,21 +98,20 @@ def _check_external(data: Study) -> Check:
 
 
 def _check_genes(data: Study) -> Check:
-    """Return whether two halves of the samples share genes, and by chance how many."""
+    """Return how many genes two halves share; "No" without evidence, or if chance gives as many."""
     stability = data["answer"]["stability"]
     genes = shared_genes(data)
     if stability is None or genes is None or stability["source"] != "half_subsamples":
         return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
-    answer = "Mostly not" if genes.most_differ else "Mostly"
     groups = ""
     if stability["blocks"] is not None:
         groups = f" (correlated groups {decimal(stability['blocks'])})"
-    return Check(
-        GENES_QUESTION,
-        answer if genes.exceeds_chance and not no_evidence(data) else NO,
-        f"Two halves share {genes.shared} of {genes.size} genes, {genes.by_chance} by chance;"
-        f" agreement beyond chance {decimal(stability['value'])}{groups}",
-    )
+    agreement = f"agreement beyond chance {decimal(stability['value'])}{groups}"
+    count = f"{genes.shared} of {genes.size}"
+    if genes.exceeds_chance and not no_evidence(data):
+        return Check(GENES_QUESTION, f"About {count}", f"{genes.by_chance} by chance; {agreement}")
+    words = f"Two halves share {count} genes, {genes.by_chance} by chance; {agreement}"
+    return Check(GENES_QUESTION, NO, words)
 
 
 def _missing_stability_words(data: Study) -> str:

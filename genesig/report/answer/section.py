@@ -105,7 +105,11 @@ def _accuracy_tiles(data: Study) -> list[Tile]:
         return [_error_tile(data, metric.title, error, f"chance {chance}")]
     gain = _gain_tile(data)
     return [
-        _error_tile(data, f"{metric.title}, {covariates} only", alone, ""),
+        Tile(
+            f"{metric.title}, {covariates} only",
+            metric.precise_text(alone["error"]),
+            metric.confidence(alone),
+        ),
         _error_tile(data, f"{metric.title}, with gene expression", error, ""),
         *([gain] if gain else ()),
     ]
@@ -150,8 +154,11 @@ def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
         limits = confidence(class_measure["low"], class_measure["high"], decimal)
         several_studies = data["design"]["scheme"] == "leave_one_study_out"
         pooled = "pairs of all studies together" if several_studies else ""
-        words = "; ".join(filter(None, (limits, "chance 0.50", pooled)))
-        return Tile("AUC", decimal(class_measure["value"]), words)
+        value = decimal(class_measure["value"])
+        # Only the threshold makes errors if the ranking is perfect.
+        ranking = "ranking only" if value == "1.00" and data["answer"]["error"]["value"] else ""
+        words = "; ".join(filter(None, (limits, "chance 0.50", pooled, ranking)))
+        return Tile("AUC", value, words)
     negative, positive = data["study"]["classes"] or ("", "")
     of_class = positive if class_measure["name"] == "sensitivity" else negative
     name = f"{class_measure['name'].capitalize()} ({clean(of_class)})"
@@ -402,5 +409,5 @@ def beyond_covariates(data: Study) -> Picture | None:
         ),
         title=f"{metric.title} without and with gene expression",
         description="; ".join(f"{line.name} {metric.write(line.value)}" for line in lines) + ".",
-        caption="Held-out values with 95% CI.",
+        caption="With 95% CI.",
     )

@@ -11,11 +11,10 @@ from genesig.report.page.section import Paragraph
 from genesig.report.page.validation_size import MIN_CALIBRATION_PATIENTS, validation_size
 from genesig.report.page.verdict import LEVEL, Grade, interval_and_chance, no_evidence
 from genesig.report.page.wording import Wording
-from genesig.report.page.words import counted, decimal, p_value, percent
-from genesig.selection.assess.intervals import NORMAL_QUANTILE, POWER, TARGET_AUC
+from genesig.report.page.words import counted, decimal, p_value
+from genesig.selection.assess.intervals import NORMAL_QUANTILE, POWER
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
-MAX_DIFFERING_SHARE = 0.5  # share of common genes below which most genes of two halves differ
 # A smaller p is written as a bound, because it rests on the far tail of a normal curve.
 SMALLEST_EXACT_P = NormalDist().cdf(-NORMAL_QUANTILE) * 1e-3
 
@@ -58,7 +57,6 @@ class SharedGenes(NamedTuple):
     size: str
     by_chance: str  # shared genes that chance gives
     exceeds_chance: bool  # in the digits shown
-    most_differ: bool  # whether fewer than `MAX_DIFFERING_SHARE` are shared
 
 
 def shared_genes(data: Study) -> SharedGenes | None:
@@ -78,27 +76,12 @@ def shared_genes(data: Study) -> SharedGenes | None:
         _mean_text(size),
         by_chance_text,
         exceeds_chance=shared > by_chance and shared_text != by_chance_text,
-        most_differ=shared < MAX_DIFFERING_SHARE * size,
     )
 
 
 def _mean_text(n_genes: float) -> str:
     """Write a mean number of genes: ``"4"``, ``"0.6"``."""
     return f"{n_genes:.0f}" if n_genes >= 1 else decimal(n_genes, 1)
-
-
-def _one_sided_cohorts(data: Study) -> list[tuple[str, str]]:
-    """Return (name, ``"specificity (40%) and sensitivity (90%)"``) if their CIs do not overlap."""
-    cohorts = []
-    for row in data["answer"]["cohorts"]["rows"]:
-        shares = [share for share in row["measures"] if share["name"] != "auc"]
-        lows = [share["low"] for share in shares if share["low"] is not None]
-        highs = [share["high"] for share in shares if share["high"] is not None]
-        is_measured = len(lows) == len(highs) == 2 and not row["seen_in_training"]
-        if is_measured and max(lows) > min(highs):
-            calls = (f"{share['name']} ({percent(share['value'])})" for share in shares)
-            cohorts.append((row["name"], " and ".join(calls)))
-    return cohorts
 
 
 def next_steps(data: Study) -> list[Paragraph]:
@@ -118,13 +101,12 @@ def other_method(data: Study) -> list[Paragraph]:
 
 WORDS = Wording(
     __file__,  # sentences: the macros of sentences.j2, by name
+    LARGE_AUC=0.7,  # a study that had the power to detect larger values only is called too small
     MIN_CALIBRATION_PATIENTS=MIN_CALIBRATION_PATIENTS,
     MIN_PERMUTATIONS=MIN_PERMUTATIONS,
     POWER=POWER,
     SETTLING_PERMUTATIONS=99,  # permutations with which p can be as small as 0.01
-    TARGET_AUC=TARGET_AUC,
     misclassified=_misclassified,
-    one_sided_cohorts=_one_sided_cohorts,
     validation_size=validation_size,
 )
 

@@ -158,6 +158,10 @@ class Measure:
         """Return the value of an error as text: ``"85%"``."""
         return self.write(self.value(error))
 
+    def precise_text(self, error: float | None) -> str:
+        """Return the value of an error with the decimals of a difference: ``"79.7%"``."""
+        return percent(self.value(error), 1) if self.share else self.text(error)
+
     def confidence(self, row: Any) -> str:
         """Return ``"95% CI 82–100%"`` of a row with ``low`` and ``high`` of the error, if any."""
         return confidence(*self.interval(row), self.write_limits)
@@ -201,8 +205,8 @@ MEASURES = ByKind(
             words=TIME_OUTCOME,
             timed=True,
             long_name="Concordance (C)",
-            meaning="No {noun} is classified. C is the share of comparable {noun} pairs in the"
-            " predicted order; {error} were not.",
+            meaning="Each {noun} is ranked, not classified: C is the share of comparable pairs in"
+            " the predicted order; {error} were not.",
             external_measure=ExternalMeasure("concordance", "C", 0.5),
         ),
     }

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from genesig.report.page.measure import covariate_names, measure, model_name, subject, two_classes
-from genesig.report.page.record import Finding, Study, Verdict
+from genesig.report.page.record import ClassMeasure, CohortError, Finding, Study, Verdict
 from genesig.report.page.words import (
     clean,
     counted,
@@ -223,7 +223,8 @@ def headline(data: Study) -> str:
         case Grade.HERE:
             return f"{_subject(data)} {claim} {here}{_open_cohorts(data)}."
         case Grade.ELSEWHERE if study_grade is Grade.HERE:
-            return f"{_subject(data)} {claim} better than chance, here and in {cohorts}."
+            where = f"here and in {cohorts}{_smaller_share(data)}"
+            return f"{_subject(data)} {claim} better than chance, {where}."
         case Grade.ELSEWHERE:
             result = "does not show this" if study_grade is Grade.NONE else "is inconclusive"
             study_words = f"this study alone {result}"
@@ -343,9 +344,35 @@ def _open_cohorts(data: Study) -> str:
 def _cohort_words(data: Study) -> str:
     """Return the name of the external cohort, or the number of cohorts better than chance."""
     cohorts = data["answer"]["cohorts"]
-    tested = [row for row in cohorts["rows"] if not row["seen_in_training"]]
+    tested = _tested_cohorts(data)
     if len(tested) == 1:
         return clean(tested[0]["name"])
     if grade(data) is Grade.AGAINST:
         return f"any of {cohorts['tested']} external cohorts"
     return f"{cohorts['better']} of {cohorts['tested']} external cohorts"
+
+
+def _tested_cohorts(data: Study) -> list[CohortError]:
+    """Return the external cohorts without training samples."""
+    return [row for row in data["answer"]["cohorts"]["rows"] if not row["seen_in_training"]]
+
+
+def one_sided_cohorts(data: Study) -> list[tuple[str, list[ClassMeasure]]]:
+    """Return cohorts whose CIs of specificity and sensitivity do not overlap: name, and both."""
+    cohorts = []
+    for row in _tested_cohorts(data):
+        shares = [share for share in row["measures"] if share["name"] != "auc"]
+        lows = [share["low"] for share in shares if share["low"] is not None]
+        highs = [share["high"] for share in shares if share["high"] is not None]
+        if len(lows) == len(highs) == 2 and max(lows) > min(highs):
+            cohorts.append((clean(row["name"]), shares))
+    return cohorts
+
+
+def _smaller_share(data: Study) -> str:
+    """Return ``", where specificity is 40%"`` if the only cohort is one-sided; else empty."""
+    one_sided = one_sided_cohorts(data)
+    if not one_sided or len(_tested_cohorts(data)) > 1:
+        return ""
+    smaller = min(one_sided[0][1], key=lambda share: share["value"])
+    return f", where {smaller['name']} is {percent(smaller['value'])}"

@@ -405,8 +405,8 @@ def _dominant_column_clause(column: DominantColumn | None, label: str) -> str:
     if column is None:
         return ""
     return (
-        f"the largest source of variation (PC1, {percent(column['explained'])} of variance) follows"
-        f" {clean(column['column'])} ({percent(column['share'])}) more than {clean(label)}"
-        f" ({percent(column['label'])}). Check that {clean(column['column'])} and sample handling"
+        f"{clean(column['column'])} explains {percent(column['share'])} of the largest source of"
+        f" variation (PC1, {percent(column['explained'])} of variance), {clean(label)}"
+        f" {percent(column['label'])}. Check that {clean(column['column'])} and sample handling"
         " are not confounded"
     )

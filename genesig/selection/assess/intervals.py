@@ -203,7 +203,6 @@ def area_variance(theta: Array, n_positive: float, n_negative: float) -> Array:
 
 ALPHA = 0.05
 POWER = 0.8
-TARGET_AUC = 0.7  # the AUC for which the number of samples is given
 _NORMAL = NormalDist()
 
 
@@ -212,13 +211,12 @@ class Detectable(TypedDict):
 
     ``error`` is the error below which p would have been at most .05, ``auc`` that of a score fixed
     beforehand, ``effect`` that of one gene among all: a difference in standard deviations, or of a
-    number its correlation. ``per_class`` are the samples of each class for an AUC of `TARGET_AUC`.
+    number its correlation.
     """
 
     error: float | None
     auc: float | None
     effect: float | None
-    per_class: int
 
 
 def detectable(
@@ -235,13 +233,7 @@ def detectable(
     number r = tanh(z/√(n-3)) (Fisher 1921).
     """
     gene_z = _detectable_z(ALPHA / max(n_genes, 1))
-    n_per_class = math.ceil(_detectable_z(ALPHA) ** 2 / (6 * (TARGET_AUC - 0.5) ** 2))
-    effects: Detectable = {
-        "error": _detectable_error(errors),
-        "auc": None,
-        "effect": None,
-        "per_class": n_per_class,
-    }
+    effects: Detectable = {"error": _detectable_error(errors), "auc": None, "effect": None}
     if class_sizes is not None and len(class_sizes) == 2 and min(class_sizes) > 1:
         n_negative, n_positive = class_sizes
         auc = 0.5 + _detectable_z(ALPHA) * math.sqrt(

@@ -65,9 +65,9 @@ def test_stability_is_reported_without_a_grade(study, than_chance, than_lasso):
         "than_lasso": than_lasso,
     }
     row = check(study, "Would other patients", stability=stability)
-    assert row.answer == "Mostly not"
-    shared = f"Two halves share {SHARED[0]:.0f} of {LIST_SIZES[0]} genes, {SHARED[1]:.1f} by chance"
-    assert row.detail.startswith(f"{shared}; agreement beyond chance 0.30 (correlated groups 0.45)")
+    assert row.answer == f"About {SHARED[0]:.0f} of {LIST_SIZES[0]}"
+    by_chance = f"{SHARED[1]:.1f} by chance"
+    assert row.detail == f"{by_chance}; agreement beyond chance 0.30 (correlated groups 0.45)"
     words = f"{row.answer} {row.detail}".lower()
     assert not any(word in words for word in ("supported", "clearly", "stable than"))
 
@@ -144,13 +144,14 @@ def test_without_evidence_shared_genes_are_compared_with_chance(study):
 
 
 @pytest.mark.parametrize(
-    ("shared", "answer"), [(22.4, "Mostly not"), (22.6, "Mostly"), (45.0, "Mostly")]
+    ("shared", "answer"),
+    [(6.8, NO), (7.2, NO), (9.0, "About 9 of 45"), (22.6, "About 23 of 45")],
 )
-def test_other_patients_give_mostly_the_same_genes_if_halves_share_half(study, shared, answer):
-    stability = {**study["answer"]["stability"], "shared": shared, "size": 45}
-    row = check(study, "Would other patients", stability=stability)
+def test_shared_genes_are_the_answer_if_they_are_more_than_by_chance(study, shared, answer):
+    stability = {**study["answer"]["stability"], "size": 45, "shared_by_chance": 6.9}
+    row = check(study, "Would other patients", stability={**stability, "shared": shared})
     assert row.answer == answer
-    assert " by chance" in row.detail
+    assert "7 by chance" in row.detail
 
 
 def test_left_out_studies_are_named_beside_missing_cohorts(study):

@@ -66,6 +66,7 @@ def test_fewer_than_five_of_a_class_have_an_interval_that_is_said_to_be_short():
     assert not any("independent samples" in warning for warning in error_warnings(data))
     data["study"]["units"] = [30, 4]
     assert any("fewer than five independent" in warning for warning in error_warnings(data))
+    assert any("samples of tumour" in warning for warning in error_warnings(data))
 
 
 def test_a_small_class_is_warned_of_by_its_sensitivity():
@@ -74,6 +75,18 @@ def test_a_small_class_is_warned_of_by_its_sensitivity():
     warning, *_ = error_warnings(data)
     assert "Few tumour patients (11)" in warning
     assert "change the sensitivity by 9 percentage points" in warning
+
+
+def test_equal_small_classes_are_warned_of_together():
+    data = collected(Study())
+    data["study"]["units"] = [12, 12]
+    warning, *_ = error_warnings(data)
+    assert warning.startswith("Few patients of each class (12): one more error would change")
+    assert warning.endswith("change sensitivity or specificity by 8 percentage points.")
+    data["study"] |= {"classes": ["a", "b", "c"], "units": [12, 19, 12]}
+    warning, *_ = error_warnings(data)
+    assert warning.startswith("Few a and c patients (12): one more error would change")
+    assert warning.endswith("change the sensitivity for one by 8 percentage points.")
 
 
 def test_a_class_of_few_groups_is_warned_of_although_it_has_many_samples():
@@ -88,6 +101,17 @@ def test_a_number_has_no_sensitivity():
     data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []
     assert [tile.name for tile in first_screen_tiles(data)] == ["R²", "Signature"]
+
+
+@pytest.mark.parametrize(
+    ("auc", "error", "is_ranking"), [(1.0, 0.03, True), (1.0, 0.0, False), (0.99, 0.03, False)]
+)
+def test_auc_of_one_beside_errors_is_called_a_ranking(auc, error, is_ranking):
+    data = collected(Study())
+    data["answer"]["measures"][0]["value"] = auc
+    data["answer"]["error"]["value"] = error
+    tile_by_name = {tile.name: tile for tile in first_screen_tiles(data)}
+    assert tile_by_name["AUC"].words.endswith("; ranking only") == is_ranking
 
 
 def test_tiles_of_two_classes_are_accuracy_auc_both_sides_and_the_signature():

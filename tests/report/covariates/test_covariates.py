@@ -22,7 +22,7 @@ from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN_FUNCTIONS
 
 SENTENCE_OF_GAIN = {
-    "adds": "The difference is 15.0 points (95% CI 5.0 to 25.0).",
+    "adds": "The difference is about 15.0 points (95% CI 5.0 to 25.0).",
     "open": "The difference, 1.0 points (95% CI −8.0 to 10.0), may be zero.",
     "hurts": "points (95% CI −20.0 to −2.0) in favour of the covariates alone.",
 }
@@ -39,7 +39,7 @@ def test_the_first_screen_says_what_expression_adds(name):
     text = paragraph.text
     assert paragraph.lead == "Beyond age and sex."
     assert SENTENCE_OF_GAIN[name] in text
-    assert "with age and sex alone." in text
+    assert "with these alone." in text
     accuracy = rate(1 - data["answer"]["error"]["value"])
     in_section = covariates_section(data, Limits(5, 5)).words[0]
     assert f"with age and sex alone and {accuracy} with gene expression" in in_section
@@ -59,7 +59,7 @@ def test_a_number_is_told_as_r2():
     data = collected("adds", regression=True, permutations=99)
     (paragraph,) = added_value(data)
     assert paragraph.text.startswith("R² was ")
-    assert "The difference is 0.15 (95% CI 0.05 to 0.25)." in paragraph.text
+    assert "The difference is about 0.15 (95% CI 0.05 to 0.25)." in paragraph.text
     in_section = covariates_section(data, Limits(5, 5)).words[0]
     assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in in_section
 

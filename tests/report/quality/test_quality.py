@@ -132,7 +132,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     assert follows["column"] == "centre"
     assert follows["share"] > 0.9 > 0.1 > follows["label"]
     warning = quality_warnings(data, [])[0]
-    for words in ("follows centre (", "more than state (", "% of variance"):
+    for words in ("centre explains ", "% of variance), state "):
         assert words in warning
     section = section_of(data)[0]
     assert "name it as" in section.words[1]
