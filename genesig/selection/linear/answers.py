@@ -459,7 +459,11 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
         lam_index,
         error,
         thresholds[list_index, lam_index],
-        crossfit(training_set, choose_by_folds),
+        crossfit(
+            training_set,
+            (scores[:, list_index, lam_index], thresholds[list_index, lam_index]),
+            choose_by_folds,
+        ),
     )
 
 

@@ -9,7 +9,8 @@ validation samples of all folds, so that their scores there look better than the
 fitted to them would state probabilities too far from each other. Therefore the folds are dealt into
 parts, and each sample is scored at the settings that the other parts choose. This fits nothing
 again. The test samples of the outer split have no part in it: their labels would leak into the
-line.
+line. A choice of a larger lambda makes all scores smaller, hence every score is brought to the unit
+of the model's own settings.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.kinds import FITTINGS, inner_elastic_nets, score_thresholds
 from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
 
-ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]
-"""Training set that consists of some inner folds, numbers of these folds -> scores (n_folds, n,
-...) of all samples, by the refit of each fold at the settings that these folds choose; and their
-threshold."""
+FoldScores = tuple[Array, Any]
+"""Scores (n_folds, n, ...) of all samples by the refit of each inner fold, and their threshold."""
+
+ChooseByFolds = Callable[[TrainingSet, Array], FoldScores]
+"""Training set that consists of some inner folds, numbers of these folds -> scores of all folds at
+the settings that these folds choose."""
 
 MAX_CROSSFIT_PARTS = 5
 """Parts into which the inner folds are dealt, each of which makes one choice without itself."""
@@ -43,26 +46,58 @@ ERROR_DIGITS = 12
 counts of errors tie exactly, sums of their weights do not."""
 
 
-def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array | None:
+def crossfit(
+    training_set: TrainingSet, chosen: FoldScores, choose_by_folds: ChooseByFolds
+) -> Array | None:
     """Return the score of each training sample at the choice of other folds, less the threshold.
+
+    Scores at another choice are multiplied by the ratio of the spreads at both choices, so that all
+    have the unit of `chosen`, the scores at the settings of the model.
 
     The result is (n, ...) with NaN for other samples. It is None for a number, and under permuted
     labels, for which no probability and no risk is reported.
     """
-    fitting = FITTINGS[training_set.kind]
-    if fitting.calibrate is None or training_set.permutation:
+    if FITTINGS[training_set.kind].calibrate is None or training_set.permutation:
         return None
-    folds = np.arange(len(training_set.inner_folds))
-    part_of_fold = folds % MAX_CROSSFIT_PARTS
-    decision_scores = None
-    for part in range(min(MAX_CROSSFIT_PARTS, len(folds))):
-        scores, threshold = choose_by_folds(*_keep_folds(training_set, folds[part_of_fold != part]))
-        if decision_scores is None:
-            decision_scores = np.full(scores.shape[1:], np.nan)
-        for fold in folds[part_of_fold == part]:
-            rows = training_set.inner_folds[fold]
-            decision_scores[rows] = fitting.decision_scores(scores[fold, rows], threshold)
+    n_parts = min(MAX_CROSSFIT_PARTS, len(training_set.inner_folds))
+    rows_of_part = [
+        np.concatenate(training_set.inner_folds[part::n_parts]) for part in range(n_parts)
+    ]
+    chosen_scores = _left_out_scores(training_set, *chosen)
+    part_of_fold = np.arange(len(training_set.inner_folds)) % n_parts
+    crossfitted_scores = np.full(chosen_scores.shape, np.nan)
+    for part, rows in enumerate(rows_of_part):
+        kept = _keep_folds(training_set, np.flatnonzero(part_of_fold != part))
+        scores = _left_out_scores(training_set, *choose_by_folds(*kept))
+        unit = _unit_ratio(chosen_scores, scores, rows_of_part)
+        crossfitted_scores[rows] = unit * scores[rows]
+    return crossfitted_scores
+
+
+def _left_out_scores(training_set: TrainingSet, scores: Array, threshold: Any) -> Array:
+    """Return the decision score (n, ...) of each sample by the fold that leaves it out, or NaN."""
+    decision_scores = np.full(scores.shape[1:], np.nan)
+    for fold, rows in enumerate(training_set.inner_folds):
+        decision_scores[rows] = FITTINGS[training_set.kind].decision_scores(
+            scores[fold, rows], threshold
+        )
     return decision_scores
+
+
+MIN_VARIANCE = 1e-12  # variance over the largest, below which the scores of a part count as equal
+
+
+def _unit_ratio(chosen: Array, scores: Array, rows_of_part: Sequence[Array]) -> float:
+    """Return the ratio of the standard deviations of scores (n, ...) at two choices.
+
+    It is over the parts with genes at both choices; 1 if there is none.
+    """
+    variances = np.array(
+        [[f[rows].var(axis=0).mean() for rows in rows_of_part] for f in (chosen, scores)]
+    )
+    is_comparable = variances.min(axis=0) > MIN_VARIANCE * variances.max()
+    chosen_sum, other_sum = variances[:, is_comparable].sum(axis=1)
+    return float(np.sqrt(chosen_sum / other_sum)) if is_comparable.any() else 1.0
 
 
 def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
@@ -484,7 +519,9 @@ def _choose(
         indices=GridIndices(tau, lam, rule.list_index(settings, mu)),
         threshold=results[mu].thresholds[tau, lam],
         crossfitted_scores=crossfit(
-            training_set, partial(_choose_by_folds, fold_results, rule, settings, n_features)
+            training_set,
+            (fold_results[mu].fold_scores[:, tau, lam], results[mu].thresholds[tau, lam]),
+            partial(_choose_by_folds, fold_results, rule, settings, n_features),
         ),
         chosen_error=float(results[mu].error[tau, lam]),
         chosen_n_genes=float(n_genes[mu, tau]),

@@ -300,17 +300,42 @@ def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
     scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
     calls = []
 
+    threshold = 0.25 if kind == "classification" else np.nan
+
     def choose(remaining, folds):
         calls.append((np.concatenate(remaining.inner_folds), folds))
-        return scores, 0.25 if kind == "classification" else np.nan
+        return scores, threshold
 
-    crossfitted = crossfit(task, choose)
+    crossfitted = crossfit(task, (scores, threshold), choose)
     for k, (rows, folds) in enumerate(calls):
         assert not set(rows) & set(task.inner_folds[k])
         assert k not in folds
         expected = scores[k, task.inner_folds[k]] - (0.25 if kind == "classification" else 0)
         np.testing.assert_array_equal(crossfitted[task.inner_folds[k]], expected)
     assert np.isnan(crossfitted[task.test]).all()
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
+@pytest.mark.parametrize("factor", [1 / 8, 8])
+def test_crossfitted_scores_have_the_unit_of_the_settings_of_the_model(kind, factor):
+    dataset, splits, _, _ = study(kind)
+    task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
+    tail = () if kind == "classification" else (3,)
+    scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
+    without_gene = scores.copy()
+    without_gene[1] = 0.5
+    threshold = 0.0 if kind == "classification" else np.nan
+
+    def crossfit_at(other_scores):
+        return crossfit(
+            task, (scores, threshold), lambda remaining, folds: (other_scores, threshold)
+        )
+
+    expected = crossfit_at(scores)
+    np.testing.assert_allclose(crossfit_at(factor * scores), expected)
+    in_other_folds = np.concatenate([task.inner_folds[0], task.inner_folds[2]])
+    crossfitted = crossfit_at(factor * without_gene)
+    np.testing.assert_allclose(crossfitted[in_other_folds], expected[in_other_folds])
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
