@@ -78,7 +78,7 @@ class Examination:
     """The problems of a study, errors first, with its summary and cost."""
 
     problems: tuple[Problem, ...]  # errors first
-    summary: str  # samples, genes and everything left out, in words; '' after an error
+    summary: str  # samples, genes and everything left out, in words; '' after an error of a file
     cost: str = ""  # time and memory in words; '' after an error
     size: Size | None = None  # None after an error
 
@@ -91,8 +91,8 @@ class Examination:
 def examine(raw: Config, schema: Config, source: str) -> Examination:
     """Return all problems of a config as it was written, and of the external cohorts it names.
 
-    The study's files are examined even if some settings are faulty. `source` is the name of the
-    config in messages.
+    The files of a single study are examined even if settings are faulty. `source` is the name of
+    the config in messages.
     """
     config, problems = examine_config(raw, schema, source, _count_classes(raw))
     if not problems:
@@ -109,7 +109,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
 
 
 def _count_classes(raw: Config) -> int | None:
-    """Return the number of classes of the sample table; None if it cannot matter."""
+    """Return the number of classes of the sample table; None if unneeded, or if `raw` is too large."""
     return None if exceeds_config_size(raw, config_children) else count_label_classes(raw)
 
 
@@ -267,7 +267,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     samples = [] if sound_sheet is None else [str(name) for name in sound_sheet.obs.index]
     step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     if lone_values := list(check_lone_values(X[: len(samples)], genes, samples, file, step_names)):
-        return lone_values
+        return lone_values  # by which the scale of the other values would be misjudged
     problems = list(check_unsummarised_probes(genes, normalise, file))
     are_counts = inputs.expression.has_counts
     problems = problems or list(check_scale(X, normalise, file, are_counts=are_counts))
@@ -281,7 +281,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
 
 
 def _check_split_file(path: str) -> Iterator[Problem]:
-    """Yield a problem if the split file cannot be read; `draw_splits` checks its content."""
+    """Yield a problem of an unreadable or newer split file; `draw_splits` checks its content."""
     try:
         content = read_json(path)
     except InvalidInput as error:
@@ -297,7 +297,7 @@ def _rehearse_splits(
 ) -> Size | None:
     """Return the size of the study with its splits; None after an error, which is appended.
 
-    The splits and one permutation are drawn, so that their errors come before the study runs.
+    The splits and one permutation, if the study has any, are drawn: their errors come beforehand.
     """
     from genesig.data.splits.draw import draw_permutation, draw_splits
 
@@ -305,7 +305,7 @@ def _rehearse_splits(
         return None
     obs = inputs.sheet.obs
     design = inputs.sheet.design
-    dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})
+    dataset = Dataset(np.empty((len(obs), 0)), obs, obs.iloc[:0, :0], design, {})  # no genes
     try:
         splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
         problems += _check_number_of_jobs(len(splits.outer), config["splits"]["batches"], source)

@@ -112,7 +112,7 @@ def count_label_classes(raw: Config) -> int | None:
     table_part = part if samples == config.get("expression") else None
     table = None
     with suppress(InvalidInput):
-        table = read_samples(samples, None, table_part)
+        table = read_samples(samples, names=None, part=table_part)
     if table is None or not isinstance(label, str):
         return None
     return len(set(cells_of(table, label))) or None
@@ -219,7 +219,7 @@ def examine_config(
     if raw.get("studies") == [] and not {"expression", "geo"} & set(raw):
         # A message that the two files are missing would mislead.
         faults = [(key_path, problem) for key_path, problem in faults if key_path not in FILE_KEYS]
-        faults.append((["studies"], Problem(_key_place(source, ["studies"]), EMPTY_STUDIES_FAULT)))
+        faults.append((["studies"], setting_problem(source, "studies", EMPTY_STUDIES_FAULT)))
     for key_path, _ in faults:
         _delete_key(config, key_path)
     problems = list(dict.fromkeys(problem for _, problem in faults))
@@ -237,6 +237,7 @@ def _delete_key(config: Any, key_path: list[Any]) -> None:
             key_path = [key]
             break
         config = section
+    # The last key is text if it is unknown, and YAML keys may be numbers.
     for key in [key for key in config if str(key) == str(key_path[-1])]:
         del config[key]
 
@@ -369,10 +370,8 @@ def _schema_problems(
             yield fault_path, setting_problem(source, key_text(fault_path), message)
     for key_path, number in _floats(config, []):
         if not math.isfinite(number):
-            yield (
-                key_path,
-                Problem(_key_place(source, key_path), f"found {number}, needs a finite number"),
-            )
+            message = f"found {number}, needs a finite number"
+            yield key_path, setting_problem(source, key_text(key_path), message)
 
 
 def _floats(value: Any, key_path: list[Any]) -> Iterator[tuple[list[Any], float]]:
@@ -424,6 +423,7 @@ def _missing_key_faults(value: Config, node: SchemaNode, key_path: list[Any]) ->
     for key in node["required"]:
         # An accession (`geo`) names both files; if it is faulty, that fault alone is reported.
         if key not in value and not (value.get("geo") and key in ("expression", "samples")):
+            # The key `step` of a normalisation step is the only one without a description.
             meaning = node["properties"][key].get("description", "write it as {step: log2}")
             yield [*key_path, key], f"the key '{key}' is missing: {meaning}"
 
@@ -486,11 +486,6 @@ def key_text(key_path: list[Any]) -> str:
         text += f", item {key + 1}" if isinstance(key, int) else f"{join}{key}"
         join = ", " if isinstance(key, int) else "."
     return text
-
-
-def _key_place(source: str, key_path: list[Any]) -> str:
-    """Return the place of a problem: name of the config and key."""
-    return f"{source}, {key_text(key_path)}" if key_path else source
 
 
 def parameter_table(schema: SchemaNode) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Numbers with so few values are codes (of a batch, a centre), unless most samples have their own.
 _MAX_CODE_VALUES = 10
-_MIN_RESIDUAL_DF = 2
+_MIN_RESIDUAL_DF = 2  # residual degrees of freedom that the test of an association needs
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _response_columns(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def strongest_association(columns: Array, batch: Array) -> float | None:
-    """Return the largest association of batches with a response column; None if undefined.
+    """Return the largest association of batches with a response column; None if one is undefined.
 
     columns (n, k) float: response as `_response_columns` returns it. batch (n,) names.
     """

@@ -185,6 +185,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
             n_permutations=permutations_of_job,
         ),
         "chance": _single_job(_chance_seconds(config, size), many_fits_mb),
+        # The search is repeated with other inner folds; all else is computed once.
         "fit_final": _single_job(
             INNER_FOLD_DRAWS * fit_seconds + observed_seconds - fit_seconds, SINGLE_FIT_MB + data_mb
         ),
@@ -224,7 +225,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 
 
 def _other_jobs_cost(size: Size, matrix_mb: float) -> Cost:
-    """Return the cost of all jobs that fit nothing, but read the matrix (`matrix_mb` MB)."""
+    """Return the cost of the 15 or so jobs that fit nothing, but read the matrix of this size."""
     job_seconds = READ_SECONDS_PER_VALUE * size.samples * size.genes
     job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
     return Cost(
@@ -265,7 +266,7 @@ def _published_cost(size: Size, n_repeats: int, data_mb: float) -> Cost:
 
 
 def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, Cost]:
-    """Return the costs of selecting gene sets: `n_jobs` jobs of fits, and one final job."""
+    """Return the costs of selecting gene sets: `n_jobs` jobs, and one of all samples and halves."""
     splits = config["splits"]
     controls = config["controls"]
     n_mu = len(config["structured"]["mu"])
@@ -296,7 +297,7 @@ def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, 
 
 
 def _single_job(seconds: float, megabytes: float) -> Cost:
-    """Return the cost of a rule that has one job."""
+    """Return the cost of a rule of one job, which takes `seconds` besides those of any job."""
     return Cost(JOB_SECONDS + seconds, megabytes, JOB_SECONDS + seconds)
 
 
@@ -348,7 +349,7 @@ def duration_text(seconds: float) -> str:
 def _fit_seconds(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of linear selection on one outer training set: inner folds, then a refit.
 
-    A step is one path for one tau and mu.
+    A step is a fit for one tau and mu (strengths of the l1 and l2 penalties); a path has many tau.
     """
     linear = config["linear"]
     n_folds = _n_inner_folds(config, size)

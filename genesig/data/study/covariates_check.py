@@ -334,7 +334,7 @@ def check_training_sets(sheet: Sheet, splits: Splits, file: str) -> Iterator[Pro
                 f"{n_columns + MIN_RESIDUAL_SAMPLES} are needed: take some out, or set {remedy}"
             )
             yield Problem(file, text)
-            break
+            break  # the halves would give the same advice again
     yield from _unseen_word_warnings(sheet, splits, file)
     yield from _infinite_weight_warnings(sheet, splits, file)
     if sheet.design.weights not in (None, BALANCED):
@@ -463,7 +463,7 @@ def _unexplained_share(C: Array, y: Array) -> float:
 
 
 def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[Problem]:
-    """Yield the problems of the column of sample weights."""
+    """Yield a problem of sample weights, the last an effective size below half of the samples."""
     column_location = f"{file}, column '{column.name}'"
     cell_of_sample = {str(name): str(cell) for name, cell in column.items()}
     faulty_samples = [

@@ -60,7 +60,7 @@ class Inputs:
 
     sheet: Sheet | None  # None if the sample table cannot be used
     expression: Expression | None  # None if the matrix cannot be used
-    symbols: dict[str, str] | None  # gene id -> symbol; None without a gene table
+    symbols: dict[str, str] | None  # gene id -> symbol; None if no file has them
     # errors and warnings; after an error any of the first three fields may be None
     problems: list[Problem]
     # (n_genes,) float: prior weights of the genes of the matrix; None without any
@@ -186,7 +186,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
     genes = None if expression is None else expression.genes
     gene_table = GeneTableColumns()
     if annotation is not None:
-        gene_table_part = assign_part(files.part, files.expression, annotation)[1]
+        _, gene_table_part = assign_part(files.part, files.expression, annotation)
         gene_table = _read_gene_table(annotation, gene_table_part, genes, settings.genes, problems)
     symbols = gene_table.symbols
     if annotation is None and matrix is not None and matrix.symbols:
@@ -292,7 +292,7 @@ def _read_matrix_and_table(
     table = None
     if files.files is not None:
         with problems_appended_to(problems):
-            table = read_sample_table(samples, None, table_part)
+            table = read_sample_table(samples, names=None, part=table_part)
         if table is None:
             return None, None, []
         if files.sample_names is not None:

@@ -54,7 +54,7 @@ def choose_name_column(
         problems.append(Problem(annotation, f"needs two columns: gene id and {meaning}"))
     if symbol_column not in columns or columns.count(symbol_column) > 1:
         return None
-    return table[~table.index.duplicated()][symbol_column]
+    return table[~table.index.duplicated()][symbol_column]  # of two rows the first counts
 
 
 def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
@@ -362,7 +362,7 @@ def read_omics(
         omic_place = f"in column '{column}'"
         advice = "fill it in"
     else:
-        return None
+        return None  # the missing gene table is an error already
     omic_of_gene = _omic_of_genes(table, column, genes)
     genes_without_omic = [gene for gene, omic in omic_of_gene.items() if not omic]
     if genes_without_omic:
@@ -444,7 +444,8 @@ def multiply_omic_factors(
 ) -> Array | None:
     """Return the prior weights (n_genes,) times the factors of the omics, if factors are set.
 
-    weights: None if all are 1. omics: omic of each gene, (n_genes,) str; None for one omic.
+    weights: None if all are 1. omics: omic of each gene, (n_genes,) str, which all have a factor
+        (`read_omics`); None for one omic.
     """
     if omics is None or not isinstance(factors, Mapping):
         return weights

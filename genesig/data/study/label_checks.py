@@ -91,7 +91,7 @@ def class_advice(table: pd.DataFrame, label: str) -> str:
 
 
 def censoring_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
-    """Yield a sentence if numbers look like times to events, some of which may be censored."""
+    """Yield a sentence if numbers look like the times, some censored, of the first endpoint."""
     for pair in time_event_pairs(table)[:1]:
         if pair.time == label:
             yield (
@@ -225,7 +225,7 @@ def check_left_out_classes(
 
 
 def _difference_of_equal_words(names: Sequence[str]) -> str:
-    """Return the difference, "dashes or blanks", between names that are one word by `as_word`."""
+    """Return the difference, "dashes or blanks", of the names that are equal by `as_word`."""
     seen_alike = equal_looking(names)
     # `equal_looking` distinguishes dashes, _ and blanks, which `as_word` does not.
     return overlooked_differences(seen_alike) if seen_alike else "dashes or blanks"

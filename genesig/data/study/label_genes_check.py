@@ -101,13 +101,15 @@ def _are_equal_by_chance(X: Array, class_masks: Sequence[Array], are_equal: Arra
 
     sizes = np.sort([int(in_class.sum()) for in_class in class_masks])
     log_arrangements = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
-    log_arrangements -= gammaln(np.unique(sizes, return_counts=True)[1] + 1).sum()
+    _, n_classes_of_size = np.unique(sizes, return_counts=True)
+    log_arrangements -= gammaln(n_classes_of_size + 1).sum()  # such classes may be exchanged
     if log_arrangements > np.log(MAX_ARRANGEMENTS):
         return False
     similar_genes = [
         np.array_equal(np.sort(np.unique(x, return_counts=True)[1]), sizes) for x in X.T
     ]
     n_others = int((np.array(similar_genes) & ~are_equal).sum())
+    # The others have A - 1 of the A arrangements, at least one.
     n_expected = n_others / np.expm1(max(log_arrangements, np.log(2)))
     return bool(poisson.sf(are_equal.sum() - 1, n_expected) > MAX_FALSE_WARNINGS)
 

@@ -383,7 +383,7 @@ def _check_times_of_samples(request: LabelRequest, samples: list[str]) -> Iterat
 def _choose_event(
     request: LabelRequest, event: str, samples: list[str]
 ) -> tuple[str, list[Problem]]:
-    """Return the word that counts as the event, and the problems of that choice.
+    """Return the word that counts as the event (1 if none is set), and the problems of that choice.
 
     event: column of the events. samples: samples with a time and an event or censoring.
     """
