@@ -109,7 +109,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
 
 
 def _count_classes(raw: Config) -> int | None:
-    """Return the number of classes of the sample table; None if unneeded, or if `raw` is too large."""
+    """Return the number of classes of the sample table; None if unneeded, or in a huge config."""
     return None if exceeds_config_size(raw, config_children) else count_label_classes(raw)
 
 

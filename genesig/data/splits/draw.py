@@ -2,7 +2,7 @@
 
 A permutation moves the rows of X; the labels, the splits and the rest of the sample table stay with
 the sample. So the splits of the observed study serve all permutations. It stays within the limits
-of the design.
+of the design. The keyword `split` of `spawn_key` is the repeat of a split, or the pair of a half.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def draw_splits(dataset: Dataset, *, seed: int, **settings: Any) -> Splits:
     half_splits = listed.subsamples
     if half_splits is None:
         half_splits = tuple(_halves(samples, seed, split_settings.subsamples // 2))
-    all_samples = Split("final", 0, 0, samples.names, test=(), inner=(), seed=spawn_key(INNER_FOLD))
+    key = spawn_key(INNER_FOLD)
+    all_samples = Split("final", repeat=0, fold=0, train=samples.names, test=(), inner=(), seed=key)
     splits = Splits(
         scheme=listed.scheme,
         inner_scheme=inner.scheme,
@@ -134,8 +135,7 @@ def redraw_final_split(dataset: Dataset, splits: Splits) -> list[Split]:
 
 def _raise_problems(problems: Iterable[Problem]) -> None:
     """Raise InvalidInput if there is a problem."""
-    all_problems = list(problems)
-    if all_problems:
+    if all_problems := list(problems):
         raise InvalidInput(all_problems)
 
 
@@ -296,7 +296,7 @@ def _leave_one_out(
 ) -> Iterator[Split]:
     """Yield a split for each sample, which alone is tested."""
     for row, name in enumerate(samples.names):
-        yield _outer_split(samples, name, 1, row + 1, np.array([row]))
+        yield _outer_split(samples, name, repeat=1, fold=row + 1, test=np.array([row]))
 
 
 def _leave_one_group_out(
@@ -316,7 +316,8 @@ def _leave_one_batch_out(
 def _leave_out(samples: Samples, set_of_sample: Array | None) -> Iterator[Split]:
     """Yield a split for each set of samples, in order of names: that set is the test side."""
     for fold, name in enumerate([] if set_of_sample is None else np.unique(set_of_sample), start=1):
-        yield _outer_split(samples, str(name), 1, fold, np.flatnonzero(set_of_sample == name))
+        test = np.flatnonzero(set_of_sample == name)
+        yield _outer_split(samples, str(name), repeat=1, fold=fold, test=test)
 
 
 def _predefined(
@@ -325,20 +326,21 @@ def _predefined(
     """Yield the one split of a sample-table column with "train" and "test" (`sides`)."""
     if sides is None:
         raise LocatedError("splits.column", "the predefined scheme needs a column (train or test)")
-    unknown_words = sorted(set(sides) - {"train", "test"})
-    if unknown_words:
+    if unknown_words := sorted(set(sides) - {"train", "test"}):
         unknown_listing = ", ".join(f"'{word}'" for word in unknown_words[:5])
         raise LocatedError(
             "splits.column", f"only 'train' and 'test' are known, found {unknown_listing}"
         )
-    yield _outer_split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
+    test = np.flatnonzero(sides == "test")
+    yield _outer_split(samples, "predefined", repeat=1, fold=1, test=test)
 
 
 def _outer_split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> Split:
     """Return an outer split by its test rows, without inner folds."""
-    train = np.setdiff1d(np.arange(len(samples.names)), test)
+    train_rows = np.setdiff1d(np.arange(len(samples.names)), test)
+    train = samples.names_of(train_rows)
     key = spawn_key(OUTER_SPLIT, split=repeat, fold=fold)
-    return Split(name, repeat, fold, samples.names_of(train), samples.names_of(test), (), key)
+    return Split(name, repeat, fold, train, samples.names_of(test), inner=(), seed=key)
 
 
 MIN_STUDIES_OF_INNER_FOLDS = 3  # studies of which one may be left out: two must train

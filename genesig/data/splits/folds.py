@@ -137,6 +137,7 @@ class Samples:
         n_folds is 0.
         """
         train = self.rows(split.train)
+        # The last number of a key is 0 for the training set, and counts its folds from 1.
         halves = self.draw_halves(train, counts.outer, seed, (*split.seed, 0))
         if not counts.inner or not split.inner:
             return halves, np.zeros((0, len(self.names), 0), dtype=bool)
@@ -211,6 +212,8 @@ def _stratified_groups(
     strata: Array, group_of_sample: Array, n_parts: int, rng: np.random.Generator
 ) -> Array:
     """Return the part of each sample: each group goes to the part with the fewest of its strata.
+
+    Of such parts the one with the fewest samples is taken, of equal ones a random one.
 
     strata, group_of_sample (n,) int: numbers from 0.
 

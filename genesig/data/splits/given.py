@@ -44,8 +44,7 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
         overlap.
     """
     raw = _load(path)
-    problems = list(_form_problems(path, raw))
-    if problems:
+    if problems := list(_form_problems(path, raw)):
         raise InvalidInput(problems)
     final = raw.get("final")
     subsamples = raw.get("subsamples")
@@ -57,8 +56,7 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
         final=None if final is None else _complete_splits([FINAL_SPLIT_DEFAULTS | final])[0],
         subsamples=None if subsamples is None else _complete_splits(subsamples),
     )
-    problems = list(_name_problems(path, listed, samples))
-    if problems:
+    if problems := list(_name_problems(path, listed, samples)):
         raise InvalidInput(problems)
     return listed
 
@@ -231,9 +229,9 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
             _response_problems(samples, location, samples.rows(split.train), "subsample")
         )
         yield from side_problems or _fold_faults(samples, location, split, "subsample")
-    unpaired = list(_pair_faults(samples, splits.subsamples))
-    for problem in unpaired[:1]:
-        yield Problem(problem.location, problem.message + further_text(len(unpaired) - 1, "pair"))
+    if unpaired := list(_pair_faults(samples, splits.subsamples)):
+        message = unpaired[0].message + further_text(len(unpaired) - 1, "pair")
+        yield Problem(unpaired[0].location, message)
 
 
 def _fold_faults(

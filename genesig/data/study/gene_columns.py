@@ -170,9 +170,8 @@ def read_places(
     chromosome_of_gene, position_of_gene = (
         _place_cells(table, column, genes) for column in column_of_setting.values()
     )
-    errors = list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position))
-    problems += [Problem(file, message) for message in errors]
-    if errors:
+    if errors := list(_place_faults(chromosome_of_gene, position_of_gene, chromosome, position)):
+        problems += [Problem(file, message) for message in errors]
         return None
     placed_genes = [gene for gene in genes if chromosome_of_gene[gene] and position_of_gene[gene]]
     warnings = _place_warnings(chromosome_of_gene, placed_genes, genes, chromosome)

@@ -46,7 +46,8 @@ MIN_REPEATED_CELLS = 3  # number of cells from which on a lone number is no slip
 MAX_FRACTION_SHARE = 0.5  # share of fractions among counts: some programs divide reads
 MIN_RAW_RATIO = 10.0  # of the 99th percentiles of raw and logged samples; 200 for 15-bit values
 MIN_LONE_RATIO = 4.0  # ratio of a value that lost its decimal point to the other values of its gene
-MAX_LONE_SHARE_OF_GENE = 0.1  # largest share of lone values among the values of a gene
+MAX_LONE_SHARE_OF_SAMPLE = 0.5  # largest share of lone values among the values of a sample
+MAX_LONE_SHARE_OF_GENE = 0.1  # the same of a gene
 MAX_LONE_SHARE = 0.002  # largest share of lone values among all cells
 MAX_SHARE_BELOW = 0.1  # largest share of cells below the floor of log2 without a warning
 MAX_FLOOR_OF_NOISE = 2.0  # largest ratio of floor and noise at which a floor is at the noise
@@ -231,13 +232,13 @@ def check_lone_values(
     bulk = float(np.nanpercentile(X, BULK_PERCENTILE, method="lower"))
     is_lone = bulk + LONE_VALUE_RANGES * (bulk - smallest) < X
     # A sample with many lone values is on another scale as a whole.
-    is_lone[is_lone.mean(axis=1) > MAX_CONSTANT_SHARE] = False
+    is_lone[is_lone.mean(axis=1) > MAX_LONE_SHARE_OF_SAMPLE] = False
     if not is_lone.any() or not looks_raw(p99, largest):
         return
     distinct_values, n_cells = np.unique(X[is_lone], return_counts=True)
     if n_cells.max() >= MIN_REPEATED_CELLS and 2 * n_cells.max() >= is_lone.sum():
         if never_logged(np.where(is_lone, np.nan, X)):
-            return
+            return  # the other values look so, too
         row, gene = map(int, np.argwhere(is_lone & (distinct_values[np.argmax(n_cells)] == X))[0])
         advice = (
             f"it stands in {n_cells.max()} cells: if nothing was measured there, leave them blank"
@@ -260,7 +261,7 @@ def check_lone_values(
 def _lone_in_gene(X: Array, is_lone: Array) -> Array:
     """Return which of the lone values (n, d) bool also lie far above all others of their gene.
 
-    All False if these are many.
+    A single value of a gene is always rare enough. All False if the returned ones are many.
     """
     largest_other = np.where(is_lone | np.isnan(X), -np.inf, X).max(axis=0)
     is_rare = is_lone.sum(axis=0) <= max(1, MAX_LONE_SHARE_OF_GENE * len(X))
@@ -347,7 +348,7 @@ def check_empty_samples(
             "of the sample table",
         )
     is_zero = ~X.any(axis=1)
-    if is_zero.any() and X.shape[1] > 1:
+    if is_zero.any() and X.shape[1] > 1:  # a single gene may be 0
         names = [samples[int(row)] for row in np.flatnonzero(is_zero)]
         needs_counts = _first_step_name(normalise) in COUNT_STEPS
         zeros_are_faults = (

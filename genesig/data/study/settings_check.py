@@ -160,7 +160,7 @@ def _missing_value_faults(config: Config) -> SettingFaults:
         [step["step"] for step in config["normalise"][section]] for section in ("samples", "folds")
     )
     if not config["data"]["missing"]:
-        for name in set(IMPUTATION_STEPS) & set(fold_steps):
+        for name in (step for step in fold_steps if step in IMPUTATION_STEPS):
             message = f"'{name}' has nothing to do: missing values are refused; set data.missing"
             yield "normalise.folds", message, "warning"
         return

@@ -93,9 +93,9 @@ def check_training_classes(
     source: name of the config in messages.
     """
     design = sheet.design
-    # Classes are (negative, positive).
-    for name, class_name in zip((SPECIFICITY, SENSITIVITY), design.classes or (), strict=False):
-        target = decision[name]
+    # Classes are (negative, positive); `check_decision` refuses a rate for any others.
+    for rate, class_name in zip((SPECIFICITY, SENSITIVITY), design.classes or (), strict=False):
+        target = decision[rate]
         if target is None:
             continue
         class_samples = sheet.obs.index[sheet.obs[design.label] == class_name]
@@ -112,7 +112,7 @@ def check_training_classes(
         # The score of a new sample lies below all of them with probability 1/(size + 1).
         if target > size / (size + 1):
             message = (
-                f"{name} {target:g} needs more than the {counted(size, unit)} of '{class_name}'"
+                f"{rate} {target:g} needs more than the {counted(size, unit)} of '{class_name}'"
                 f" in the smallest training set, which allow {size / (size + 1):.3g}; ask for that"
                 " or less"
             )
@@ -243,10 +243,8 @@ def _check_sides(sheet: Sheet, column: str, file: str) -> Iterator[Problem]:
                 )
     group = sheet.design.group
     if group in obs.columns and not faulty_words:
-        split_groups = [
-            str(name) for name, sides in obs.groupby(group)[column] if len(set(sides)) > 1
-        ]
-        if split_groups:
+        sides_of_group = obs.groupby(group)[column]
+        if split_groups := [str(name) for name, sides in sides_of_group if len(set(sides)) > 1]:
             message = (
                 f"{group} {listing(split_groups)} has samples on both sides; keep each on one side"
             )

@@ -99,6 +99,13 @@ def test_a_step_without_anything_to_fill_in_is_warned_of(study, name):
     assert any("has nothing to do" in p.message and p.level == "warning" for p in messages)
 
 
+def test_steps_without_anything_to_fill_in_are_warned_of_in_their_order(study):
+    names = IMPUTATION_STEPS[::-1]
+    messages = problems({**study, "normalise": {"folds": [{"step": name} for name in names]}})
+    warned = [p.message.split("'")[1] for p in messages if "has nothing to do" in p.message]
+    assert warned == list(names)
+
+
 def test_other_faults_are_refused_all_the_same(study):
     path = Path("e.tsv")
     path.write_text(path.read_text().replace("NA", "n.d.", 1))

@@ -71,9 +71,8 @@ def _join_members(
     values = np.vstack([_common_columns(member, common) for member in members])
     table = _join_tables(members, names, settings)
     rows = tuple(name for names_of_study in names for name in names_of_study)
-    matrix = Matrix(
-        rows, tuple(common), values, {}, tuple(range(1, len(rows) + 1)), line_word="row"
-    )
+    lines = tuple(range(1, len(rows) + 1))
+    matrix = Matrix(rows, tuple(common), values, texts={}, lines=lines, line_word="row")
     dropped = [drop for member in members for drop in member.dropped_samples]
     files = dict.fromkeys(file for member in members for file in member.files)
     return Pool(matrix, table, describe_gene_loss(members), dropped, list(files))
