@@ -257,7 +257,7 @@ class Results:
         sample_table = None
         notes: list[Problem] = []
         if samples is not None:
-            file_table = read_sample_table(samples, None, None)
+            file_table = read_sample_table(samples, names=None, part=None)
             file_table, notes = table_of_matrix(file_table, matrix, str(samples))
             sample_table = file_table.cells
             matrix = choose_header(matrix, list(map(str, sample_table.index)))

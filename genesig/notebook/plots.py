@@ -117,6 +117,7 @@ class Plots:
         )
         if len(classes) == 2:
             predicted_class = called_class(true_class == 1, rows["score"].to_numpy())
+        # without the last column, of samples without a prediction
         counts = confusion_matrix(true_class, predicted_class, len(classes))[:, :-1] / repeats
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
         ax.imshow(shares, cmap="Blues", vmin=0, vmax=1.4)

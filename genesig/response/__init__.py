@@ -1,1 +1,1 @@
-"""Kinds of response (outcome), one file for each, and covariates."""
+"""Kinds of response (outcome), the design of a study, its covariates and decision rules."""

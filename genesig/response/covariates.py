@@ -61,7 +61,7 @@ class Covariate:
         """
         count_of_cell = Counter(
             cell_text
-            for cell_text in cls(column, None, 0, words or {}).spelt(cells)
+            for cell_text in cls(column, levels=None, words=words or {}).spelt(cells)
             if not is_missing(cell_text)
         )
         are_numbers = all(map(is_number, count_of_cell))
@@ -70,9 +70,9 @@ class Covariate:
             for cell in sorted(count_of_cell, key=lambda cell: (-count_of_cell[cell], cell)):
                 spelling.setdefault(as_read(cell), cell)
             levels = sorted(spelling.values(), key=float if are_numbers else None)
-            return cls(column, tuple(levels), 0, words or {})
+            return cls(column, tuple(levels), words=words or {})
         knots = knots if len(set(map(float, count_of_cell))) > 2 else 0
-        return cls(column, None, knots, words or {})
+        return cls(column, levels=None, knots=knots, words=words or {})
 
     @classmethod
     def from_notes(cls, notes: Mapping[str, Any]) -> Covariate:
@@ -84,7 +84,7 @@ class Covariate:
     def names(self) -> tuple[str, ...]:
         """Names of its columns in the model.
 
-        ``sex: male`` for each further level; ``age``, and ``age'`` and ``age''`` of its spline.
+        ``sex: male`` for each further level; ``age``, with ``age'`` and ``age''`` of four knots.
         """
         if self.levels is None:
             return tuple(self.column + "'" * power for power in range(max(1, self.knots - 1)))
@@ -160,7 +160,7 @@ def place_knots(C: Array, n_knots_of_columns: Sequence[int]) -> Array:
                 quantiles = np.quantile(np.unique(values), KNOT_QUANTILES[n_knots])
             knots[column, :n_knots] = quantiles
         elif n_knots:
-            knots[column, :n_knots] = 0.0
+            knots[column, :n_knots] = 0.0  # no value is known
     return knots
 
 

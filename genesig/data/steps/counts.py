@@ -310,7 +310,7 @@ def _moment_dispersions(Y: Array, factors: Array) -> Array:
     """
     mean = Y.mean(axis=0)
     degrees_of_freedom = max(1, len(Y) - 1)
-    level = np.maximum(mean, 1)
+    level = np.maximum(mean, 1)  # as in DESeq2
     from_variance = (
         Y.var(axis=0) * len(Y) / degrees_of_freedom - (1 / factors).mean() * mean
     ) / mean**2

@@ -48,7 +48,8 @@ class MedianPolish:
     def fit(cls, X: Array, *, by: Sequence[str] | None) -> MedianPolish:
         """Polish intensities, not logged; `by` names each column's set, None: each its own."""
         sets = number_sets("median_polish", by, X.shape[1])
-        return cls(median_polish(_log2(X), sets)[1], sets)
+        _, effects = median_polish(_log2(X), sets)
+        return cls(effects, sets)
 
     def transform(self, X: Array) -> Array:
         """Return the median of each set after subtraction of the effects."""
@@ -97,7 +98,7 @@ def _polish(tables: Array) -> tuple[Array, Array]:
     array_effects = np.zeros((n_sets, n_arrays))
     previous_size = np.zeros(n_sets)
     active = np.arange(n_sets)  # numbers of the sets in `tables`
-    for _ in range(MAX_POLISH_ITERATIONS):
+    for _ in range(MAX_POLISH_ITERATIONS):  # with `tables` and `previous_size` of active sets
         probe_medians = _median(tables, axis=2)
         tables -= probe_medians[:, :, None]
         probe_effects[active] += probe_medians

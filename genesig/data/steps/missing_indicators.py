@@ -67,6 +67,7 @@ def genes_by_indicator(
     The arguments are fields of `MissingIndicators`: an indicator of an omic is in them many times.
     """
     order = np.argsort(indicator_columns, kind="stable")
+    # `starts` begin at 0, so that the first part of the division has no gene.
     columns, starts = np.unique(indicator_columns[order], return_index=True)
     yield from zip(columns.tolist(), np.split(gene_columns[order], starts)[1:], strict=True)
 

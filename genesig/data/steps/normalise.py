@@ -67,12 +67,9 @@ SUMMARY_STEPS = (
 )
 # Steps that fill in missing values. They come first, as no other learned step accepts these.
 IMPUTATION_STEPS = ("knn_impute", "mean_impute", "left_censored", "half_minimum")
-# Imputation steps that treat a missing value as too small to be measured.
-LOW_VALUE_STEPS = ("left_censored", "half_minimum")
-# Steps that use the classes of the training rows.
-STEPS_WITH_CLASSES = ("knn_impute",)
-# Steps that use the response of the training rows.
-STEPS_WITH_RESPONSE = ("fix_studies",)
+LOW_VALUE_STEPS = ("left_censored", "half_minimum")  # those for values too small to be measured
+STEPS_WITH_CLASSES = ("knn_impute",)  # steps that use the classes of the training rows
+STEPS_WITH_RESPONSE = ("fix_studies",)  # steps that use the response of the training rows
 # Steps whose class has `settings_by_training_set`, which computes for many sets at once.
 SHARED_STEPS = ("knn_impute",)
 

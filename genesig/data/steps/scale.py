@@ -133,7 +133,7 @@ def without_largest_genes(X: Array) -> Array:
 
 
 def _are_percentages(X: Array, largest: float) -> bool:
-    """Tell whether values lie in 0 to 100 and genes near either end vary less than others."""
+    """Tell whether values are in 0 to 100, most of them at least 1, of like spread in all genes."""
     if np.nanmin(X) < 0 or largest > 100 or float(np.nanmedian(X)) < 1:
         return False
     slope = _slope_of_spread(X)
@@ -154,7 +154,7 @@ def spread_grows_with_size(X: Array) -> bool:
 def _slope_of_spread(X: Array) -> float | None:
     """Return the slope of log standard deviation on log mean over genes of large mean.
 
-    None if these are fewer than 10 or of nearly one size, or if mean and spread are unrelated.
+    None if these are fewer than 10, or of nearly one size.
     """
     measured = np.isfinite(X).any(axis=0)
     mean = np.nanmean(X[:, measured], axis=0)
@@ -210,6 +210,7 @@ def log2_step(X: Array) -> dict[str, Any]:
     if floor_cuts_values and not floor / 2 <= DEFAULT_FLOOR <= 2 * floor:
         step["floor"] = int(floor) if floor.is_integer() else floor
     if np.mean(measured > DEFAULT_CEILING) > MAX_SHARE_ABOVE_CEILING:
+        # Between 10 and 100 times the largest value: new samples may have larger ones.
         step["ceiling"] = 10 ** int(np.ceil(np.log10(measured.max()) + 1))
     return step
 

@@ -68,7 +68,7 @@ class Segment(RowWiseStep):
         remaining = [
             index for index, column in enumerate(self.order.tolist()) if column in new_number
         ]
-        line_of_remaining = np.searchsorted(self.starts, remaining, side="right")
+        line_of_remaining = np.searchsorted(self.starts, remaining, side="right")  # from 1
         order = np.array(
             [new_number[int(self.order[index])] for index in remaining], dtype=np.int64
         )
