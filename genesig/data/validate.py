@@ -1,4 +1,7 @@
-"""Check a whole study before it runs: config, files, splits, steps, cost and external cohorts."""
+"""Check a whole study before it runs: config, files, splits, steps, cost and external cohorts.
+
+`raw` is the config as it was written, `source` its name in messages.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +94,7 @@ class Examination:
 def examine(raw: Config, schema: Config, source: str) -> Examination:
     """Return all problems of a config as it was written, and of the external cohorts it names.
 
-    The files of a single study are examined even if settings are faulty. `source` is the name of
-    the config in messages.
+    The files of a single study are examined even if settings are faulty.
     """
     config, problems = examine_config(raw, schema, source, _count_classes(raw))
     if not problems:
@@ -125,8 +127,7 @@ def _independent_problems(
 def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
     """Return the config with defaults; raise if its settings contradict each other.
 
-    Opens no file but the sample table, and that only to count its classes. `source` is the name of
-    the config in messages.
+    Opens no file but the sample table, and that only to count its classes.
 
     Raises InvalidInput: with all problems, warnings included, if one is an error.
     """
@@ -143,7 +144,6 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     The warnings are those of the files. Warnings of settings are left out: settings may change
     without a reason to examine the files again, and the stored warning would be out of date.
     Similar samples are left out because the report tests for them itself (quality.json).
-    `source` is the name of the config in messages.
 
     Raises InvalidInput: with all problems, warnings included, if one is an error.
     """
@@ -175,7 +175,6 @@ def examine_study(config: Config, source: str) -> Examination:
     """Return all problems of a study: of settings, sample table, matrix, and between them.
 
     config: as `resolve_config` gives it.
-    source: name of the config in messages.
     """
     return _make_examination(*_examine_study(config, source), config)
 

@@ -2,6 +2,9 @@
 
     min_f 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|
 
+Values y of several lines, such as chromosomes, follow one another; the lines begin at the indices
+`lines`, the first at 0, and differences between them do not count.
+
 Source: Mosci 2009, chapter 5; the solver is that of Johnson (2013).
 """
 
@@ -23,9 +26,8 @@ SINGLE_LINE = np.zeros(1, dtype=np.int64)  # starts of lines if there is a singl
 def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     """Return the minimiser f (n,) for values y (n,), n >= 1, and tau >= 0, along each line.
 
-    Lines begin at `lines`, the first at 0; differences between lines do not count. Levels are
-    computed again from the segments, ``mean + tau (sign of the next jump - sign of the last one) /
-    length``, so that they have no rounding errors of sums along a line.
+    Levels are computed again from the segments, ``mean + tau (sign of the next jump - sign of the
+    last one) / length``, so that they have no rounding errors of sums along a line.
     """
     y = np.ascontiguousarray(y, dtype=float)
     step_function = np.empty(len(y))

@@ -1,4 +1,8 @@
-"""Plots of the results of a study, each into matplotlib axes, which it returns."""
+"""Plots of the results of a study, each into matplotlib axes, which it returns.
+
+Rows of tables without `mu` are of the gene list that the study predicts by; others are of the
+nested lists, which grow with mu.
+"""
 
 from __future__ import annotations
 
@@ -271,7 +275,7 @@ class Plots:
         return ax
 
     def _held_out(self) -> pd.DataFrame:
-        """Return the held-out predictions of the chosen lists."""
+        """Return the held-out predictions, without those of nested lists."""
         table = self._results.tables["predictions"]
         return table[table["mu"].isna()]
 
@@ -291,7 +295,7 @@ class Plots:
         )
 
     def _label(self) -> str:
-        """Return the column of the label."""
+        """Return the column of the label; of survival, that of the times."""
         return label_columns(self._results.record["config"]["label"])[0]
 
     def _response(self, obs: pd.DataFrame) -> Array:

@@ -273,7 +273,7 @@ def _check_scale_of_steps(data: Dataset, steps: Sequence[dict[str, Any]]) -> Non
     if step_names & LOG_STEPS and np.isfinite(data.X).any():
         problems += check_scale(data.X, {"samples": [], "folds": steps}, source)
         problems += rehearse_steps(
-            data.X, {"samples": row_wise_steps, "folds": []}, source, None, data.var
+            data.X, {"samples": row_wise_steps, "folds": []}, source, sheet=None, var=data.var
         )
     if errors := [problem for problem in problems if problem.level == "error"]:
         raise InvalidInput(errors)

@@ -164,10 +164,7 @@ class _InnerFolds:
         return self.divide(half, f"subsample {half.name}, splits.subsamples", n_folds, key)
 
     def divide(self, split: Split, location: str, n_folds: int, key: tuple[int, ...]) -> Split:
-        """Return the split with the given number of inner folds, drawn with this key.
-
-        location: place that an error names.
-        """
+        """Return the split with the given number of inner folds (see `INNER_SCHEMES`)."""
         divide_scheme = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
         folds_of_rows = divide_scheme(location, self.samples, rows, n_folds, self.seed, key)
@@ -206,7 +203,9 @@ def _halves(samples: Samples, seed: int, n_pairs: int) -> Iterator[Split]:
     all_rows = np.arange(len(samples.names))
     for pair in range(1, n_pairs + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
-        half_pair = _divide_stratified("splits.subsamples", samples, all_rows, 2, seed, key)
+        half_pair = _divide_stratified(
+            "splits.subsamples", samples, all_rows, n_parts=2, seed=seed, key=key
+        )
         for fold, half_rows in enumerate(half_pair, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
             yield Split(name, pair, fold, samples.names_of(half_rows), test=(), inner=(), seed=key)
@@ -361,7 +360,10 @@ INNER_SCHEMES: dict[str, Callable[..., list[Array]]] = {
     "leave_one_out": _divide_into_units,
     "leave_one_study_out": _divide_by_study,
 }
-"""Inner scheme -> function that returns the rows of each fold; all have the same arguments."""
+"""Inner scheme -> function that returns the rows of each fold; all have the same arguments.
+
+`location` is the place that an error names, `key` the spawn key of the draw under the study's seed.
+"""
 
 SCHEMES: dict[str, Callable[..., Iterator[Split]]] = {
     "stratified_kfold": _kfold,

@@ -1,4 +1,7 @@
-"""Stratified division of samples into parts and halves, with groups kept whole; random seeds."""
+"""Stratified division of samples into parts and halves, with groups kept whole; random seeds.
+
+`rows` are row numbers of the data set; a draw has the study's `seed` and the spawn key `key`.
+"""
 
 from __future__ import annotations
 

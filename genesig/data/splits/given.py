@@ -1,4 +1,7 @@
-"""Splits from a file, of an earlier study or written by hand, and checks of splits."""
+"""Splits from a file, of an earlier study or written by hand, and checks of splits.
+
+`path` is the split file, `location` the place that a problem names.
+"""
 
 from __future__ import annotations
 
@@ -261,7 +264,7 @@ def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]
         if shared := [name for name in first_half.train if name in second_half.train]:
             yield Problem(location, f"have {listing(shared)} in common; {requirement}")
         rows = (samples.rows(half.train) for half in (first_half, second_half))
-        yield from islice(_split_group_problems(samples, location, *rows), 1)
+        yield from islice(_split_group_problems(samples, location, *rows), 1)  # the first group
 
 
 def _split_group_problems(

@@ -290,13 +290,10 @@ def check_order(fold_steps: Steps) -> None:
 
 
 def check_steps(*, samples: Steps, folds: Steps) -> None:
-    """Raise if a step is unknown or in the wrong place, or if settings contradict each other.
+    """Raise GenesigError if a step is unknown or in the wrong place, or if log2 has no range.
 
     samples, folds: the steps of ``normalise.samples``, which use one sample at a time, and of
-        ``normalise.folds``, which may learn from training samples.
-
-    Raises GenesigError: if a step that learns across samples is in ``samples``, centring or scaling
-        does not come last, or a floor is not below its ceiling.
+        ``normalise.folds``, which may learn from training samples; centring and scaling come last.
     """
     for step in samples:
         if pick("normalise.samples", NORMALISERS, step["step"]).kind != "sample":

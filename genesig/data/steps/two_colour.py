@@ -61,7 +61,7 @@ FAR = 0.999
 
 
 def _choose_anchors(x: Array, delta: float) -> list[int]:
-    """Return the points at which a line is fitted, at most `delta` apart if x is dense enough."""
+    """Return the indices of x at which a line is fitted, `delta` apart where x is dense enough."""
     anchors = [0]
     while x[anchors[-1]] < x[-1]:
         position = x[anchors[-1]]
@@ -72,7 +72,7 @@ def _choose_anchors(x: Array, delta: float) -> list[int]:
 
 
 def _nearest_points(x: Array, anchors: list[int], span: float) -> list[tuple[int, int]]:
-    """Return the first and the last of the nearest points of each anchor; x (n,) is ascending."""
+    """Return the first and last index of the nearest points of each anchor; x (n,) is ascending."""
     n_neighbours = max(2, min(len(x), int(span * len(x) + 1e-7)))
     first_points = np.arange(len(x) - n_neighbours)
     # The window moves on while the point it would gain is nearer than the one it would lose.

@@ -1,7 +1,9 @@
 """Fill in the config's defaults and check it against its schema; write the table of all settings.
 
-The schema is `workflow/schemas/config.schema.yaml`. A key path is a list of keys and list indices,
-``["normalise", "folds", 1, "step"]``.
+The schema is `workflow/schemas/config.schema.yaml`, and `node` its part for one value. A key path
+is a list of keys and list indices, ``["normalise", "folds", 1, "step"]``. `raw` is the config as it
+was written, possibly with faults; `source` is its name in messages; `n_label_classes` is the number
+of classes in the sample table from `count_label_classes`, None if unknown or without effect.
 """
 
 from __future__ import annotations
@@ -34,9 +36,6 @@ def requested_kind(raw: Config, n_label_classes: int | None = None) -> str | Non
     """Return the kind of outcome that a config asks for (a key of `LABEL_RULES`), else None.
 
     Without ``data.task`` a label of several columns asks for survival, any other for classes.
-
-    raw: the config as it was written, possibly with faults.
-    n_label_classes: number of classes in the sample table, if it is known.
     """
     data = _section(raw, "data")
     label = raw.get("label")
@@ -183,11 +182,6 @@ def resolve_config(
 ) -> dict[str, Any]:
     """Fill in the schema's defaults, and check the result.
 
-    raw: the config as it was written.
-    schema: ``workflow/schemas/config.schema.yaml``.
-    source: name of the config in messages.
-    n_label_classes: number of classes in the sample table, from `count_label_classes`.
-
     Raises InvalidInput: with one problem per faulty key.
 
     Returns a new dict with every key set; resolving it again changes nothing.
@@ -201,10 +195,7 @@ def resolve_config(
 def examine_config(
     raw: dict[str, Any], schema: SchemaNode, source: str, n_label_classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the config with defaults and the problems; faulty keys have their defaults.
-
-    Parameters are those of `resolve_config`.
-    """
+    """Return the config with defaults and the problems; faulty keys have their defaults."""
     if exceeds_config_size(raw, config_children):
         raise input_error(source, TOO_LARGE)
     defaults = defaults_of_kind(raw, n_label_classes)

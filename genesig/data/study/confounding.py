@@ -79,7 +79,7 @@ def holds_quantities(column: Sequence[str]) -> bool:
 
 
 def _eta2(centred_scores: Array, values: list[str], distinct_values: list[str]) -> Array:
-    """Return eta² (k,) of one-way analysis of variance of centred scores between groups."""
+    """Return eta² (k,) of one-way analysis of variance of centred scores (n, k) by values (n,)."""
     is_member = np.array(values, dtype=object)[:, None] == np.array(distinct_values, dtype=object)
     level_sums = is_member.T.astype(float) @ centred_scores
     between_sum_of_squares = (level_sums**2 / is_member.sum(axis=0)[:, None]).sum(axis=0)
@@ -87,7 +87,7 @@ def _eta2(centred_scores: Array, values: list[str], distinct_values: list[str]) 
 
 
 def _r2(centred_scores: Array, values: list[str]) -> Array:
-    """Return the squared correlation (k,) of centred scores with numbers."""
+    """Return the squared correlation (k,) of centred scores (n, k) with numbers (n,), as text."""
     centred_values = np.array(values, dtype=float)
     centred_values = centred_values - centred_values.mean()
     return _explained_share(

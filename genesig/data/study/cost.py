@@ -238,8 +238,8 @@ def _largest_set_members(size: Size) -> int:
     return max(size.structured_members, size.enrichment_members, size.published_members)
 
 
-def _enrichment_cost(size: Size, data_mb: float) -> Cost:
-    """Return the cost of the enrichment job with its thousand permutations.
+def _enrichment_cost(size: Size, base_mb: float) -> Cost:
+    """Return the cost of the enrichment job, which has `base_mb` MB besides its gene sets.
 
     Without a file of its own, enrichment tests the sets of the structured selection.
     """
@@ -252,16 +252,16 @@ def _enrichment_cost(size: Size, data_mb: float) -> Cost:
         + ENRICHMENT_SECONDS_PER_MEMBER * n_members
     )
     return _single_job(
-        seconds, data_mb + MB_PER_PERMUTED_SET * n_sets + MB_PER_READ_MEMBER * n_members
+        seconds, base_mb + MB_PER_PERMUTED_SET * n_sets + MB_PER_READ_MEMBER * n_members
     )
 
 
-def _published_cost(size: Size, n_repeats: int, data_mb: float) -> Cost:
-    """Return the cost of the job that refits published and random gene lists."""
+def _published_cost(size: Size, n_repeats: int, base_mb: float) -> Cost:
+    """Return the cost of the job that refits published and random lists, as `_enrichment_cost`."""
     n_lists = size.splits * (N_RANDOM_LISTS + size.published_sets)
     scores_mb = MB_PER_SCORE * size.samples * n_repeats * size.published_sets
     return _single_job(
-        REFIT_SECONDS * n_lists, data_mb + scores_mb + MB_PER_READ_MEMBER * size.published_members
+        REFIT_SECONDS * n_lists, base_mb + scores_mb + MB_PER_READ_MEMBER * size.published_members
     )
 
 

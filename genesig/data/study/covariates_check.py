@@ -191,7 +191,7 @@ def add_covariates(
 def _shape_covariates(
     columns: Sequence[pd.Series[str]], settings: AdjustmentSettings
 ) -> tuple[Covariate, ...]:
-    """Return the covariates; numbers are splines, or lines if there are too few samples."""
+    """Return the covariate of each column; numbers are splines, or lines of too few samples."""
     n_samples = len(columns[0]) if columns else 0  # all columns have one length
     knots = default_n_knots(n_samples) if settings.covariate_shape == "splines" else 0
     meaning_of_word = {

@@ -1,4 +1,8 @@
-"""Read the files of a study into one checked data set, in which everything left out is recorded."""
+"""Read the files of a study into one checked data set, in which everything left out is recorded.
+
+`annotation` is the file of the gene table, `part` a table or matrix of a file that holds several.
+Errors and warnings are appended to `problems`.
+"""
 
 from __future__ import annotations
 
@@ -347,7 +351,7 @@ def _read_symbols(
 ) -> dict[str, str] | None:
     """Return the symbol of each gene, None after a problem.
 
-    table: gene table, index = gene ids. annotation: its file, for messages.
+    table: gene table, index = gene ids.
     symbol: column of the symbols; None takes the first one after the ids.
     genes: those of the matrix; None if it cannot be used.
     """

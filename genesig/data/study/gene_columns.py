@@ -1,8 +1,9 @@
 """Check the columns of the gene table: groups, prior weights, positions and omics of genes.
 
 The probes of a set (``1007_s_at#2``) have the row of their set (``1007_s_at``). `table` is the gene
-table (index = gene ids), `file` its file, for messages, `genes` are those of the matrix, and errors
-and warnings are appended to `problems`.
+table (index = gene ids), `file` or `annotation` its file, `genes` are those of the matrix, and
+errors and warnings are appended to `problems`. Several omics, kinds of molecules such as RNA and
+proteins, may share one matrix.
 """
 
 from __future__ import annotations
@@ -115,8 +116,7 @@ def read_prior_weights(
     if columns.count(column) != 1:
         return None
     cell_of_gene = cells_of_genes(table, column, genes)
-    faulty_genes = [gene for gene, cell in cell_of_gene.items() if not _is_weight(cell)]
-    if faulty_genes:
+    if faulty_genes := [gene for gene, cell in cell_of_gene.items() if not _is_weight(cell)]:
         cell = cell_of_gene[faulty_genes[0]]
         fault = f"is '{cell}'" if cell.strip() else "is blank"
         message = (
@@ -363,8 +363,7 @@ def read_omics(
     else:
         return None  # the missing gene table is an error already
     omic_of_gene = _omic_of_genes(table, column, genes)
-    genes_without_omic = [gene for gene, omic in omic_of_gene.items() if not omic]
-    if genes_without_omic:
+    if genes_without_omic := [gene for gene, omic in omic_of_gene.items() if not omic]:
         message = (
             f"no omic {omic_place} of {counted(len(genes_without_omic), 'gene')}: "
             f"{listing(genes_without_omic)}; {advice}"

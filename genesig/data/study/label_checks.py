@@ -185,8 +185,7 @@ def _may_be_missing_code(name: str, names: Sequence[str]) -> bool:
 
 def converted_class_warnings(label: str, names: Sequence[str], file: str) -> Iterator[Problem]:
     """Yield a warning for classes that a spreadsheet has turned into dates (1-3 into 3-Jan)."""
-    dates = converted_names([name for name in names if not is_number(name)])
-    if dates:
+    if dates := converted_names([name for name in names if not is_number(name)]):
         message = f"classes that a spreadsheet may have turned into dates: {listing(dates)}; "
         message += "write the classes again, as text"
         yield Problem(f"{file}, column '{label}'", message, "warning")
@@ -277,8 +276,7 @@ def check_similar_names(table: TextTable, key: str, column: str, file: str) -> I
 
     key: setting that names the column.
     """
-    pairs = equal_looking(map(str, table.cells[column]))
-    if pairs:
+    if pairs := equal_looking(map(str, table.cells[column])):
         first_name, second_name = pairs[0][:2]
         row = int(np.argmax(table.cells[column] == second_name))
         message = (

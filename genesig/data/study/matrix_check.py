@@ -219,8 +219,7 @@ def check_samples(
             )
         )
     n_occurrences = Counter(name for name in matrix.rows if name in listed_samples)
-    repeated_samples = [name for name, count in n_occurrences.items() if count > 1]
-    if repeated_samples:
+    if repeated_samples := [name for name, count in n_occurrences.items() if count > 1]:
         message = (
             f"sample {listing(repeated_samples)} occurs more than "
             "once; keep one column for each sample"

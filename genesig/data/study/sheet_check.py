@@ -204,8 +204,7 @@ def drop_unstorable_columns(table: TextTable, file: str, problems: list[Problem]
     """
     problems += [Problem(file, message, "warning") for message in table.doubts]
     cells = _number_repeated_columns(table.cells, file, problems)
-    bad_names = [name for name in cells.columns if not _is_storable(name)]
-    if bad_names:
+    if bad_names := [name for name in cells.columns if not _is_storable(name)]:
         message = "column {} is left out; a name is needed, without a slash and other than _index"
         problems.append(Problem(f"{file}, line 1", message.format(listing(bad_names)), "warning"))
     return table.with_cells(cells.loc[:, [_is_storable(name) for name in cells.columns]])
@@ -261,8 +260,7 @@ def _check_filled(
     obs: pd.DataFrame, file: str, key: str, column: str, problems: list[Problem]
 ) -> None:
     """Append a problem for samples without a value in a column that must be filled in."""
-    blank_samples = [str(name) for name, value in obs[column].items() if is_missing(value)]
-    if blank_samples:
+    if blank_samples := [str(name) for name, value in obs[column].items() if is_missing(value)]:
         message = (
             f"{key}: no value for {listing(blank_samples)}; each sample of the study needs one"
         )

@@ -59,7 +59,7 @@ def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
         unit_faults = _check_units(name, n_units, n_left, sheet, splits, file)
         unit_problems += [(n_units, problem) for problem in unit_faults]
     if unit_problems:
-        rarest_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])[1]
+        _, rarest_problem = min(unit_problems, key=lambda counted_problem: counted_problem[0])
         yield Problem(
             rarest_problem.location,
             rarest_problem.message + further_text(len(unit_problems) - 1, "class"),

@@ -244,9 +244,8 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
     if expression is None:
         return None
     X = _apply_item_steps(expression.X, item, problems)
-    collapse_rule = settings.probes
     collapsed = collapse_to_genes(
-        X, expression.genes, item["annotation"], item["symbol"], collapse_rule, problems
+        X, expression.genes, item["annotation"], item["symbol"], settings.probes, problems
     )
     if collapsed is None:
         return None
