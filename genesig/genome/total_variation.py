@@ -69,12 +69,12 @@ def prune_segments(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array
         _bic(residual_sum, len(starts) - n_merged, len(lines), n, rss_floor)
         for n_merged, residual_sum in enumerate(residual_sums)
     ]
-    best_merge = n_joins - int(np.argmin(scores[::-1]))
+    best_merge = n_joins - int(np.argmin(scores[::-1]))  # of equal scores the most merges
     return np.delete(starts, merged_segments[:best_merge])
 
 
 def _rss_floor(y: Array) -> float:
-    """Return the residual sum of squares below which differences are rounding errors."""
+    """Return the residual sum of squares below which it is a rounding error; 1 for constant y."""
     return float(np.finfo(float).eps * np.square(y - y.mean()).sum()) or 1.0
 
 

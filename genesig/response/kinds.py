@@ -249,7 +249,7 @@ class ByKind(dict[str, T]):
         return self[like]
 
     def get(self, kind: str, default: Any = None) -> Any:
-        """Return the entry of a kind, or of the kind that it is like."""
+        """Return the entry of a kind, or of the kind that it is like; `default` without any."""
         try:
             return self[kind]
         except KeyError:

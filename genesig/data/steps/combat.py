@@ -382,7 +382,8 @@ def _batches_and_covariates(
     """Return each sample's batch (n,), and its covariates (n, q).
 
     columns: column of the batches, then those of the covariates. levels: (column, level) pairs.
-    The batch is `UNKNOWN_BATCH` if the batch or a covariate is missing.
+    The batch is `UNKNOWN_BATCH` if the batch, a covariate or a column is missing; missing numbers
+    are 0.
     """
     words_of_column: dict[str, list[str]] = {str(column): [] for column in columns[1:]}
     for column, level in levels:

@@ -98,7 +98,7 @@ def _polish(tables: Array) -> tuple[Array, Array]:
     array_effects = np.zeros((n_sets, n_arrays))
     previous_size = np.zeros(n_sets)
     active = np.arange(n_sets)  # numbers of the sets in `tables`
-    for _ in range(MAX_POLISH_ITERATIONS):  # with `tables` and `previous_size` of active sets
+    for _ in range(MAX_POLISH_ITERATIONS):
         probe_medians = _median(tables, axis=2)
         tables -= probe_medians[:, :, None]
         probe_effects[active] += probe_medians

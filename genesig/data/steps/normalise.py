@@ -246,6 +246,7 @@ def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Refere
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         step_class = _class_of(step["step"])
         with plugin_errors("steps", step["step"]):
+            # `bind_steps` numbers the columns of the matrix before the first step.
             fitted.append(among(_fit_step(step_class, X, obs, settings), genes))
             # No step learns from the result of the last one.
             X = apply_step(fitted[-1], X, obs) if position < len(steps) else X

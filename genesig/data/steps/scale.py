@@ -201,7 +201,7 @@ def noise_level(X: Array) -> float:
 def log2_step(X: Array) -> dict[str, Any]:
     """Return the step log2 with the floor and the ceiling that X (n_samples, n_genes) needs.
 
-    A default stays if it cuts hardly any value, or is about as large as the noise.
+    A default stays if it cuts hardly any value (and no 0), or is about as large as the noise.
     """
     step: dict[str, Any] = {"step": "log2"}
     measured = X[np.isfinite(X) & (X != 0)]

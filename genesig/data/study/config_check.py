@@ -265,7 +265,7 @@ _BOUND_PHRASES = {
 
 
 def _describe_type(type_name: str, node: SchemaNode, schema: SchemaNode) -> str:
-    """Return in words one of the types that a setting may have."""
+    """Return in words the JSON type `type_name`, one of those that a setting may have."""
     if type_name == "array":
         items = describe_expected(node["items"], schema) if "items" in node else "anything"
         min_items = node.get("minItems", 0)
@@ -336,7 +336,7 @@ def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
 def setting_problem(
     source: str, setting_place: str, message: str, level: Literal["error", "warning"] = "error"
 ) -> Problem:
-    """Return the problem of a setting, whose place in the config is written as by `key_text`."""
+    """Return the problem of a setting, by the text of its key path; its key is without items."""
     location = f"{source}, {setting_place}" if setting_place else source
     return Problem(location, message, level, key=setting_place.partition(", ")[0])
 
@@ -513,7 +513,7 @@ def _rows_of_section(
 ) -> str:
     """Return the Markdown table of a section, with its heading unless `title` is ''.
 
-    prefix: section before the keys, ``"linear."``.
+    meaning: sentence below the heading. prefix: section before the keys, ``"linear."``.
     """
     heading = f"## {title}\n\n{meaning}\n\n" if title else ""
     rows = [

@@ -305,7 +305,7 @@ SUBMITTED_JOB_MB = 300  # MB of the two Snakemake processes in a submitted job, 
 
 
 def job_resources(cost: Cost) -> dict[str, int]:
-    """Return what a job requests from a cluster: 1.25 times its memory and four times its time."""
+    """Return a cluster request: 1.25 times the memory of a job; 10 minutes and 4 times its time."""
     memory = int(1.25 * cost.megabytes) + SUBMITTED_JOB_MB
     return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}  # minutes
 

@@ -64,7 +64,7 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
     label = config["label"]
     covariates = data["covariates"]
     weights = data["weights"]
-    kind = LABEL_RULES[data["task"]]
+    rules = LABEL_RULES[data["task"]]
     role_of_column = {
         data["group"]: "data.group",
         data["pair"]: "data.pair",
@@ -78,7 +78,7 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
             )
     if weights in label_columns(label):
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
-    if weights == BALANCED and not kind.has_classes and "weights" in kind.adjustments:
+    if weights == BALANCED and not rules.has_classes and "weights" in rules.adjustments:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
     for message in unquoted_word_faults(data["covariate_words"]):
         yield "data.covariate_words", message
@@ -98,7 +98,7 @@ def check_covariate_settings(config: Config) -> Iterator[tuple[str, str]]:
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
         return
     for name in ("covariates", "weights"):
-        if data[name] and name not in kind.adjustments:
+        if data[name] and name not in rules.adjustments:
             yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
     if not covariates and weights == WEIGHT_COLUMN:  # set by defaults of several studies
         yield from _study_weight_faults(config)
@@ -191,7 +191,7 @@ def add_covariates(
 def _shape_covariates(
     columns: Sequence[pd.Series[str]], settings: AdjustmentSettings
 ) -> tuple[Covariate, ...]:
-    """Return the covariate of each column; numbers are splines, or lines of too few samples."""
+    """Return the covariate of each column; numbers are splines, or linear if samples are few."""
     n_samples = len(columns[0]) if columns else 0  # all columns have one length
     knots = default_n_knots(n_samples) if settings.covariate_shape == "splines" else 0
     meaning_of_word = {

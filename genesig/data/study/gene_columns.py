@@ -35,7 +35,9 @@ def read_name_column(
     """
     with problems_appended_to(problems):
         table = read_genes(annotation, None)
-        return choose_name_column(table, annotation, symbol, "symbol", meaning, problems)
+        return choose_name_column(
+            table, annotation, symbol, key="symbol", meaning=meaning, problems=problems
+        )
     return None
 
 
@@ -301,8 +303,8 @@ def _place_warnings(
     bare_chromosomes = {name.casefold().removeprefix("chr") for name in chromosomes}
     if len(bare_chromosomes) < len(chromosomes):
         yield (
-            f"{chromosome} writes a chromosome in two ways: {listing(chromosomes, 40)}; these are "
-            "taken for two"
+            f"{chromosome} writes a chromosome in two ways: {listing(chromosomes, max_names=40)}; "
+            "these are taken for two"
         )
 
 

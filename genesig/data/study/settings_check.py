@@ -524,7 +524,7 @@ def check_shares(
         if len(probabilities) != len(design.classes):
             message = (
                 f"{counted(len(probabilities), 'share')} for {len(design.classes)} classes: give "
-                f"one of each, in this order: {listing(design.classes, 20)}"
+                f"one of each, in this order: {listing(design.classes, max_names=20)}"
             )
             yield Problem(setting, message)
         elif abs(sum(probabilities) - 1) > SHARE_ROUNDING:
@@ -546,7 +546,7 @@ def check_decision(decision: Config, design: Design, source: str) -> Iterator[Pr
         return
     if len(rules) != 1:
         finding = f"states {listing(rules)}" if rules else "states no rule"
-        yield Problem(setting, f"{finding}; state one of {listing(DECISION_RULES, 4)}")
+        yield Problem(setting, f"{finding}; state one of {listing(DECISION_RULES, max_names=4)}")
 
 
 def check_files(config: Config) -> None:
