@@ -169,7 +169,7 @@ class Study:
         save_text(config, CONFIG_HEADER + text)
 
     def _call(self, line: Sequence[str], *, quiet: bool) -> None:
-        """Run a program in the study's folder, and print its lines as they are written.
+        """Run a program in the study's folder, print its lines as they come, and raise if it fails.
 
         A notebook's backend of matplotlib is not passed to the workflow.
         """

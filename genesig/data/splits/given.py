@@ -199,7 +199,7 @@ REMEDY = {
 def excess_message(n_outer: int, n_inner: int, n_samples: int = 1) -> str | None:
     """Return a message if more splits than any study needs would be drawn, otherwise None.
 
-    n_inner: number of inner folds of each outer split.
+    n_inner: number of inner folds of each outer split. n_samples: 1 if it is not known.
     """
     max_fits = min(MAX_INNER_FOLDS, MAX_SAMPLE_NAMES // n_samples)
     remedy = "take fewer splits.repeats, splits.folds"

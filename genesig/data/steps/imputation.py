@@ -305,7 +305,8 @@ def _sort_candidates(
 ) -> Array:
     """Return the k nearest candidates of each gene, (q, k); -1 if there are fewer.
 
-    `pairs` are index in `genes` and candidate gene. Distances are over the training rows of X.
+    pairs: index in `genes`, ascending, and candidate gene. Distances are over the training rows of
+        X.
     """
     row, candidate = pairs
     distance = np.empty(len(row))

@@ -251,7 +251,7 @@ def _smoothed_mass(mass: Array, kernel: Array) -> Array:
 
 
 def _binned_mass(values: Array, low: float, high: float) -> Array:
-    """Return the mass at each grid point, shared between the two points around each value."""
+    """Return the mass at each point of a grid from `low` to `high`; two points share a value."""
     grid_position = (values - low) / ((high - low) / (N_GRID_POINTS - 1))
     left_point = np.clip(np.floor(grid_position).astype(np.int64), 0, N_GRID_POINTS - 2)
     share = grid_position - left_point

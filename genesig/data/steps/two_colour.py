@@ -82,7 +82,7 @@ def _nearest_points(x: Array, anchors: list[int], span: float) -> list[tuple[int
 
 
 def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[slice, Array, float]:
-    """Return the points with a weight above 0, their tricube weights and the half-width h."""
+    """Return the slice of x with weights above 0, these tricube weights and the half-width h."""
     position = x[anchor]
     half_width = max(position - x[nearest[0]], x[nearest[1]] - position)
     left = np.searchsorted(x, position - FAR * half_width, side="left")

@@ -438,7 +438,10 @@ def _yaml_hint(value: Any, node: SchemaNode) -> str:
     types = node.get("type", ())
     if isinstance(value, str) and ("number" in types or "integer" in types):
         with suppress(ValueError):
-            if node.get("minimum", -math.inf) <= float(value) <= node.get("maximum", math.inf):
+            fits_type = "number" in types or float(value).is_integer()
+            if fits_type and node.get("minimum", -math.inf) <= float(value) <= node.get(
+                "maximum", math.inf
+            ):
                 return f"; write it as {_yaml_number(value)}, without quotes"
         return ""
     if "string" in types and isinstance(value, bool | int | float):
@@ -453,7 +456,7 @@ def _yaml_number(text: str) -> str:
     number = float(text)
     if number.is_integer() and abs(number) < MIN_EXPONENT_NUMBER:
         return str(int(number))
-    mantissa, _, exponent = f"{number:g}".partition("e")
+    mantissa, _, exponent = repr(number).partition("e")
     mantissa += ".0" if exponent and "." not in mantissa else ""
     return mantissa + (f"e{exponent}" if exponent else "")
 

@@ -227,15 +227,11 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
 def _other_jobs_cost(size: Size, matrix_mb: float) -> Cost:
     """Return the cost of the 15 or so jobs that fit nothing, but read the matrix of this size."""
     job_seconds = READ_SECONDS_PER_VALUE * size.samples * size.genes
-    job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * _largest_set_members(size)
+    n_read_members = max(size.structured_members, size.enrichment_members, size.published_members)
+    job_mb = 160 + 5 * matrix_mb + MB_PER_READ_MEMBER * n_read_members
     return Cost(
         JOB_SECONDS + job_seconds, job_mb, 15 * JOB_SECONDS + SNAKEMAKE_SECONDS + 2.5 * job_seconds
     )
-
-
-def _largest_set_members(size: Size) -> int:
-    """Return the number of genes in all sets of the largest gene-set file."""
-    return max(size.structured_members, size.enrichment_members, size.published_members)
 
 
 def _enrichment_cost(size: Size, base_mb: float) -> Cost:
@@ -405,7 +401,7 @@ def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) ->
 
 
 def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of the half-sample lists under permuted labels, 0 for other penalties."""
+    """Return the seconds of half-sample lists under permuted labels, 0 without the l1 penalty."""
     if config["linear"]["penalty"] != "l1":
         return 0.0
     seconds_of_permutation = sum(

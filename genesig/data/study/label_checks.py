@@ -272,7 +272,7 @@ def check_missing_codes(table: TextTable, label: str, file: str) -> Iterator[Pro
 
 
 def check_similar_names(table: TextTable, key: str, column: str, file: str) -> Iterator[Problem]:
-    """Yield a problem if one patient, pair or batch may be written in two ways.
+    """Yield an error if one patient or pair may be written in two ways, a warning for a batch.
 
     key: setting that names the column.
     """

@@ -410,17 +410,13 @@ def rehearse_steps(
         yield Problem(f"{source}, normalise.folds", message)
 
 
-def _is_varying(X: Array) -> Array:
-    """Return which genes (columns of X) vary."""
-    return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
-
-
 def describe_flattening(step: dict[str, Any], X: Array, transformed: Array) -> str:
     """Return the message that a row-wise step makes most genes constant; '' if it does not.
 
     X, transformed (n, d): values before and after the step.
     """
-    constant_share = float(np.mean(~_is_varying(transformed)))
+    varies = np.fmax.reduce(transformed, axis=0) > np.fmin.reduce(transformed, axis=0)
+    constant_share = float(np.mean(~varies))
     if constant_share <= MAX_CONSTANT_SHARE:
         return ""
     share = "all" if constant_share == 1 else f"{100 * constant_share:.3g} %"

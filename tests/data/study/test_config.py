@@ -219,6 +219,16 @@ CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "config, splits.repeats: found the text '1e3', needs a whole number, at least 1 and at "
         "most 1000; write it as 1000, without quotes",
     ),
+    "text of eight digits": (
+        {"linear": {"mu": ["1.2345678"]}},
+        "config, linear.mu, item 1: found the text '1.2345678', needs a number, at least 0; write "
+        "it as 1.2345678, without quotes",
+    ),
+    "text of a fraction for a whole number": (
+        {"splits": {"repeats": "2.5"}},
+        "config, splits.repeats: found the text '2.5', needs a whole number, at least 1 and at "
+        "most 1000",
+    ),
     "one number for a list": (
         {"linear": {"mu": 0.1}},
         "config, linear.mu: found 0.1, needs a list of at most 100 different values, "

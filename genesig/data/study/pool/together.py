@@ -130,7 +130,7 @@ def _join_tables(
 
 
 def _check_responses(members: Sequence[Member], settings: StudySettings) -> Iterator[Problem]:
-    """Yield an error for studies without one of the classes, or whose responses do not vary."""
+    """Yield a problem of studies without some class, or with constant or unlike responses."""
     label = settings.outcome.columns[0]
     rules = LABEL_RULES[settings.outcome.task]
     if not rules.has_classes:
