@@ -127,7 +127,8 @@ class Samples:
         """
         masks = np.zeros((len(self.names), 2 * n_pairs), dtype=bool)
         for pair in range(n_pairs):
-            for side, rows_of_half in enumerate(self.draw_parts(rows, 2, seed, (HALF, *key, pair))):
+            halves = self.draw_parts(rows, n_parts=2, seed=seed, key=(HALF, *key, pair))
+            for side, rows_of_half in enumerate(halves):
                 masks[rows_of_half, 2 * pair + side] = True
         return masks
 

@@ -135,7 +135,7 @@ class ReferenceBatch:
 
 @dataclass(frozen=True, eq=False)
 class Combat:
-    """``x* = (x - level - scale gamma_b) / sqrt(delta_b) + level``, level = mean + covariates.
+    """``x* = (x - centre - scale gamma_b) / sqrt(delta_b) + centre``, centre = mean + covariates.
 
     ComBat inside a training set, its estimates kept for other samples of the same batches.
 
@@ -194,9 +194,10 @@ class Combat:
         if len(batches) < 2:
             return cls._identity(batches, X.shape[1], covariate_columns.shape[1])
         membership = (names[:, None] == np.array(batches, dtype=object)).astype(float)
-        _check_design(np.hstack([membership, covariate_columns]))
-        effects = np.linalg.lstsq(np.hstack([membership, covariate_columns]), X, rcond=None)[0]
-        residual = X - np.hstack([membership, covariate_columns]) @ effects
+        design = np.hstack([membership, covariate_columns])
+        _check_design(design)
+        effects = np.linalg.lstsq(design, X, rcond=None)[0]
+        residual = X - design @ effects
         groups = dict(zip(batches, membership.T > 0, strict=True))
         reference_rows = slice(None) if reference is None else groups[reference]
         mean = membership[reference_rows].mean(axis=0) @ effects[: len(batches)]
@@ -223,14 +224,14 @@ class Combat:
         covariate_columns = _covariate_columns(covariates, len(X))
         Z = self._standardised(X, covariate_columns)
         scale = self.scale[is_adjustable]
-        level = self._level(covariate_columns)[:, is_adjustable]
+        centre = self._centre(covariate_columns)[:, is_adjustable]
         names = _batch_names(batch)
         for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
             in_batch = names == name
             if gamma.any():  # the reference batch has none, and keeps its last digit
                 values = (Z[in_batch] - gamma[is_adjustable]) / np.sqrt(
                     delta[is_adjustable]
-                ) * scale + level[in_batch]
+                ) * scale + centre[in_batch]
                 adjusted[np.ix_(in_batch, is_adjustable)] = values
         return adjusted
 
@@ -241,18 +242,18 @@ class Combat:
         coefficients = np.zeros((n_covariates, n_genes))
         return cls(batches, zeros, zeros, coefficients, *_no_adjustment(batches, zeros))
 
-    def _level(self, covariate_columns: Array) -> Array:
+    def _centre(self, covariate_columns: Array) -> Array:
         """Return the expected value of each cell by its mean and covariates."""
         # Not a matrix product: its rounding would depend on the number of samples.
-        level = np.tile(self.mean, (len(covariate_columns), 1))
+        centre = np.tile(self.mean, (len(covariate_columns), 1))
         for covariate, slopes in zip(covariate_columns.T, self.coefficients, strict=True):
-            level += covariate[:, None] * slopes
-        return level
+            centre += covariate[:, None] * slopes
+        return centre
 
     def _standardised(self, X: Array, covariate_columns: Array) -> Array:
         """Return the adjustable genes (n_samples, n_adjustable), standardised."""
         is_adjustable = self.scale > 0
-        Z = X - self._level(covariate_columns)
+        Z = X - self._centre(covariate_columns)
         Z = Z if is_adjustable.all() else Z[:, is_adjustable]
         return np.asarray(np.divide(Z, self.scale[is_adjustable], out=Z))
 

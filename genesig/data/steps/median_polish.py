@@ -96,7 +96,7 @@ def _polish(tables: Array) -> tuple[Array, Array]:
     set_level = np.zeros(n_sets)
     probe_effects = np.zeros((n_sets, n_probes))
     array_effects = np.zeros((n_sets, n_arrays))
-    previous_size = np.zeros(n_sets)
+    previous_total = np.zeros(n_sets)
     active = np.arange(n_sets)  # numbers of the sets in `tables`
     for _ in range(MAX_POLISH_ITERATIONS):
         probe_medians = _median(tables, axis=2)
@@ -107,12 +107,12 @@ def _polish(tables: Array) -> tuple[Array, Array]:
         tables -= array_medians[:, None, :]
         array_effects[active] += array_medians
         _move_median_to_level(set_level, probe_effects, active)
-        size = np.abs(tables).sum(axis=(1, 2))
-        size_ratio = np.divide(previous_size, size, out=np.ones_like(size), where=size > 0)
-        is_changing = np.abs(1 - size_ratio) >= POLISH_TOLERANCE
+        total = np.abs(tables).sum(axis=(1, 2))
+        ratio = np.divide(previous_total, total, out=np.ones_like(total), where=total > 0)
+        is_changing = np.abs(1 - ratio) >= POLISH_TOLERANCE
         active = active[is_changing]
         tables = tables[is_changing]
-        previous_size = size[is_changing]
+        previous_total = total[is_changing]
         if not len(active):
             break
     return set_level[:, None] + array_effects, probe_effects

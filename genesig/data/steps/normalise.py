@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 
 Steps = Sequence[Mapping[str, Any]]
 
-# The solver refits these in every inner fold, so they come last.
-MOMENT_STEPS = ("centre", "unit_variance")
+MOMENT_STEPS = ("centre", "unit_variance")  # refitted in every inner fold, so they come last
 # After one of these, a column no longer has the measured values of its gene (see `described.py`).
 SUMMARY_STEPS = (
     "knn_impute",
@@ -344,6 +343,7 @@ def normalise_samples(
         align = best_alignment(errors)
     steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
+        # by which new samples are checked, whose values are aligned, too
         notes["before_alignment"] = list(median_and_p99(X))
     X = _apply_to_all(steps, before_alignment)
     notes["steps"] = [*notes["steps"], *map(dict, steps)]

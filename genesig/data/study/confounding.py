@@ -228,8 +228,9 @@ def check_combat_covariates(
         yield from problems
         if problems:
             continue
-        blank_samples = [str(sample) for sample, value in obs[name].items() if is_missing(value)]
-        if blank_samples:
+        if blank_samples := [
+            str(sample) for sample, value in obs[name].items() if is_missing(value)
+        ]:
             message = (
                 f"covariate of combat: no value for {listing(blank_samples)}; each sample needs one"
             )

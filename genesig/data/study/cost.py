@@ -157,7 +157,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     permuted_seconds = observed_seconds if _predicts_by_half_samples(config) else fit_seconds
     n_permutations = controls["permutations"]
     permutations_per_job = controls["permutations_per_job"]
-    n_batches = min(splits["batches"], size.splits)
+    n_batches = min(splits["batches"], size.splits)  # of outer splits, not of samples
     splits_per_batch = -(-size.splits // n_batches)
     # For each batch, one job for the observed labels and those for the permuted ones, rounded up.
     n_jobs = n_batches * (1 + -(-n_permutations // permutations_per_job))

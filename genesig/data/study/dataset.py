@@ -155,7 +155,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
         not_measured = list[dict[str, str]]()
     else:
         matrix, table, not_measured = _read_matrix_and_table(files, problems)
-    if table is not None and pool is None:
+    if table is not None and pool is None:  # `read_member` has joined the times of studies
         time_columns = settings.outcome.time_columns
         columns = list(map(str, table.cells.columns))
         index_name = str(table.cells.index.name)

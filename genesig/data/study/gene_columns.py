@@ -34,7 +34,7 @@ def read_name_column(
     meaning: what a name is, such as ``"symbol"``, for the message that there is no such column.
     """
     with problems_appended_to(problems):
-        table = read_genes(annotation, None)
+        table = read_genes(annotation, part=None)
         return choose_name_column(
             table, annotation, symbol, key="symbol", meaning=meaning, problems=problems
         )
@@ -68,7 +68,7 @@ def read_groups(path: str, genes: Sequence[str]) -> dict[str, str]:
     Raises InvalidInput: if the table cannot be read, has one column, lists a gene in two groups, or
         has none of the genes.
     """
-    table = read_genes(path, None)
+    table = read_genes(path, part=None)
     if len(table.columns) == 0:
         raise input_error(path, "has one column; needs the gene and its group")
     group_of_gene: dict[str, str] = {}

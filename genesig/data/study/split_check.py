@@ -1,7 +1,8 @@
 """Check whether the samples can be split as the config says.
 
 A `Sheet` is the checked sample table: `obs` (index = sample names, cells as strings), and the
-design. `file` is its file, for messages. Units are groups if there are groups, otherwise samples.
+design. `file` is its file, for messages, which name the first fault and count the others. Units are
+groups if there are groups, otherwise samples.
 """
 
 from __future__ import annotations
