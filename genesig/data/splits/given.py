@@ -170,8 +170,7 @@ def _list_problems(
 
     list_name, requirement: the list, and a description of its allowed names, for messages.
     """
-    unknown_names = [name for name in dict.fromkeys(names) if name not in allowed_names]
-    if unknown_names:
+    if unknown_names := [name for name in dict.fromkeys(names) if name not in allowed_names]:
         statement = (
             f"is not {requirement}" if len(unknown_names) == 1 else f"are not {requirement} each"
         )

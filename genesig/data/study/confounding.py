@@ -228,9 +228,8 @@ def check_combat_covariates(
         yield from problems
         if problems:
             continue
-        if blank_samples := [
-            str(sample) for sample, value in obs[name].items() if is_missing(value)
-        ]:
+        blank_samples = [str(sample) for sample, value in obs[name].items() if is_missing(value)]
+        if blank_samples:
             message = (
                 f"covariate of combat: no value for {listing(blank_samples)}; each sample needs one"
             )
@@ -275,8 +274,7 @@ def _describe_lacking_classes(labels: pd.Series[str], batch: Array, design: Desi
     """Return which batches lack a class, ``": batch 'b2' has no 'tumor'"``; '' if none does."""
     phrases = []
     for name in design.classes or ():
-        lacking_batches = sorted(set(batch) - set(batch[(labels == name).to_numpy()]))
-        if lacking_batches:
+        if lacking_batches := sorted(set(batch) - set(batch[(labels == name).to_numpy()])):
             verb = "has" if len(lacking_batches) == 1 else "have"
             phrases.append(f"batch {listing(lacking_batches)} {verb} no '{name}'")
     return f": {', '.join(phrases)}" if phrases else ""

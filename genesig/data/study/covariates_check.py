@@ -222,8 +222,7 @@ def _respelling_warnings(covariate: Covariate, obs: pd.DataFrame, file: str) -> 
     cells = [cell for cell in obs[covariate.column] if not is_missing(cell)]
     level_of_cell = dict(zip(cells, covariate.spelt(cells), strict=True))
     respelt_cells = {cell: level for cell, level in level_of_cell.items() if cell != level}
-    unlisted_cells = [cell for cell in respelt_cells if cell not in covariate.words]
-    if unlisted_cells:
+    if unlisted_cells := [cell for cell in respelt_cells if cell not in covariate.words]:
         cell = unlisted_cells[0]
         level = respelt_cells[cell]
         message = (

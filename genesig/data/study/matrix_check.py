@@ -225,8 +225,7 @@ def check_samples(
             "once; keep one column for each sample"
         )
         problems.append(Problem(file, message))
-    unlisted_samples = [name for name in matrix.rows if name not in listed_samples]
-    if unlisted_samples:
+    if unlisted_samples := [name for name in matrix.rows if name not in listed_samples]:
         kind = counted(len(unlisted_samples), "column" if matrix.transposed else "row")
         names = listing(dict.fromkeys(unlisted_samples))
         message = f"not in {table_file}, so left out: {kind}, {names}"

@@ -164,15 +164,13 @@ def check_column(
     """
     if column is None or column in columns:
         return
-    namesakes = [name for name in columns if name.startswith(f"{column} {_NUMBER_MARK} ")]
-    if namesakes:
+    if namesakes := [name for name in columns if name.startswith(f"{column} {_NUMBER_MARK} ")]:
         message = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
         message += listing(namesakes, MAX_LISTED_COLUMNS)
         problems.append(Problem(file, message, code="repeated_column", key=key))
         return
     # readers of files name a column so if the rows of a sample differ in it
-    differing = [name for name in columns if name.startswith(f"{column} {ROWS_MARK} ")]
-    if differing:
+    if differing := [name for name in columns if name.startswith(f"{column} {ROWS_MARK} ")]:
         message = (
             f"{key} '{column}' has different cells in the rows of one sample "
             f"{differing[0].removeprefix(f'{column} ')}; each sample needs one value: name another "
