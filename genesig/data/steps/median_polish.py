@@ -234,6 +234,7 @@ def _mode(values: Array) -> float:
     kernel = np.where(
         offsets < half_width, 0.75 / half_width * (1 - (offsets / half_width) ** 2), 0
     )
+    # The convolution is circular: the kernel's left side follows its right side.
     density = _smoothed_mass(
         _binned_mass(values, grid_start, grid_end), np.r_[kernel, kernel[-2:0:-1]]
     )
@@ -264,8 +265,8 @@ def _binned_mass(values: Array, low: float, high: float) -> Array:
 def _bandwidth(values: Array) -> float:
     """Return the bandwidth by Silverman's rule, for values that are not all the same."""
     deviation = values.std(ddof=1)
-    quartile, upper = np.quantile(values, (0.25, 0.75))
-    spread = min(deviation, (upper - quartile) / 1.34) or deviation
+    lower_quartile, upper_quartile = np.quantile(values, (0.25, 0.75))
+    spread = min(deviation, (upper_quartile - lower_quartile) / 1.34) or deviation
     return float(0.9 * spread * len(values) ** -0.2)
 
 

@@ -318,8 +318,8 @@ def _fill_defaults(value: Any, node: SchemaNode, schema: SchemaNode) -> Any:
         return [_fill_defaults(item, node.get("items", {}), schema) for item in value]
     if "$ref" in node:
         node = _step_definition(value, schema) or {}
-    if node.get("type") == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
+    if "integer" in node.get("type", ()) and isinstance(value, float) and value.is_integer():
+        return int(value)  # of a type that may be a list, such as ["null", "integer"]
     if node.get("type") != "object":
         return value
     # A section whose lines are all commented out is read as null.

@@ -485,6 +485,7 @@ def _check_weights(column: pd.Series[str], sheet: Sheet, file: str) -> Iterator[
     response_kind = RESPONSES[sheet.design.kind]
     classes = sheet.design.classes
     response = response_kind.read(sheet.obs, sheet.design)
+    # Other checks report a fault that all samples have.
     if response_kind.training_fault(response, classes) is None and (
         weight_fault := response_kind.training_fault(response[sample_weights > 0], classes)
     ):

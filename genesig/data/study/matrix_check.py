@@ -198,6 +198,7 @@ def check_samples(
     """Compare the samples with those of the sample table; return the drops {kind, name, reason}.
 
     table_samples, study_samples: all samples of the table; those of them that are in the study.
+    Blank names are left to `check_ids`.
     """
     matrix_samples = set(matrix.rows)
     listed_samples = set(table_samples)

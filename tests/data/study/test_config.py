@@ -129,6 +129,12 @@ def test_steps_get_the_defaults_of_their_own_kind() -> None:
     ]
 
 
+def test_whole_number_with_a_point_becomes_an_integer_where_null_is_allowed() -> None:
+    settings = {"splits": {"folds": 3.0}, "linear": {"longest": 30.0}}
+    config = resolve_config({**NEEDED, **settings}, SCHEMA)
+    assert repr((config["splits"]["folds"], config["linear"]["longest"])) == "(3, 30)"
+
+
 def test_a_section_that_is_commented_out_has_its_defaults() -> None:
     assert resolve_config({**NEEDED, "linear": None}, SCHEMA) == resolve_config(NEEDED, SCHEMA)
 
