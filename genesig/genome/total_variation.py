@@ -98,7 +98,7 @@ def noise_sd(y: Array, lines: Array = SINGLE_LINE) -> float:
     """
     steps = np.delete(np.diff(y), lines[1:] - 1)
     median_deviation = float(np.median(np.abs(steps - np.median(steps)))) if len(steps) else 0.0
-    return 1.4826 * median_deviation / 2**0.5
+    return 1.4826 * median_deviation / 2**0.5  # normal noise; differences have twice its variance
 
 
 def choose_segments(y: Array, lines: Array = SINGLE_LINE) -> Array:

@@ -234,7 +234,7 @@ def _stratified_groups(
     part_sizes = np.zeros(n_parts)
     part_of_group = np.empty(len(shares), dtype=np.int64)
     for group in order:
-        overlap = np.sum(filled_shares * shares[group], axis=1).round(12)
+        overlap = np.sum(filled_shares * shares[group], axis=1).round(12)  # for ties
         part = np.lexsort((rng.permutation(n_parts), part_sizes, overlap))[0]
         filled_shares[part] += shares[group]
         part_sizes[part] += counts[group].sum()

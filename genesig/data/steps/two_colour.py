@@ -40,7 +40,7 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
         smooth = np.interp(x, x[anchors], fits)
         residual = np.abs(y - smooth)
         outlier_bound = 6 * np.median(residual)
-        if outlier_bound < 1e-7 * residual.mean():
+        if outlier_bound < 1e-7 * residual.mean():  # as in R
             break
         relative_residual = np.divide(
             residual, outlier_bound, out=np.zeros_like(x), where=outlier_bound > 0
