@@ -180,13 +180,7 @@ def spline_columns(C: Array, knots: Array) -> Array:
     columns = []
     for x, padded_knots in zip(C.T, knots, strict=True):
         known_knots = padded_knots[~np.isnan(padded_knots)]
-        columns += [
-            x,
-            *(
-                _spline_column(x, known_knots, knot)
-                for knot in known_knots[: max(0, len(known_knots) - 2)]
-            ),
-        ]
+        columns += [x, *(_spline_column(x, known_knots, knot) for knot in known_knots[:-2])]
     return np.column_stack([np.zeros((len(C), 0)), *columns])
 
 

@@ -178,7 +178,7 @@ def noise_level(X: Array) -> float:
     noisy group whose genes are largest, and at least the first percentile of the values above 0. It
     is this percentile without such a group, or with too few complete genes to group. For
     differences of intensities, some of them negative, it is the median size of the negative values.
-    Rounded down to 1, 2 or 5 times a power of ten.
+    Rounded down to 1, 2 or 5 times a power of ten. Some value of X must be above 0.
     """
     values = X[np.isfinite(X)]
     if np.mean(values < 0) > MIN_NEGATIVE:
@@ -225,7 +225,7 @@ def _round_down(value: float) -> float:
 def median_and_p99(X: Array) -> tuple[float, float]:
     """Return the median and the 99th percentile of the values that are not missing.
 
-    The percentile is one of the values and, even of few values, not the largest.
+    The percentile is one of the values and, even of few values, not the largest. 0, 0 without any.
     """
     X = X[np.isfinite(X)]
     if not X.size:

@@ -195,7 +195,10 @@ def resolve_config(
 def examine_config(
     raw: dict[str, Any], schema: SchemaNode, source: str, n_label_classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the config with defaults and the problems; faulty keys have their defaults."""
+    """Return the config with defaults and the problems; faulty keys have their defaults.
+
+    Raises InvalidInput: if the config is too large to be checked.
+    """
     if exceeds_config_size(raw, config_children):
         raise input_error(source, TOO_LARGE)
     defaults = defaults_of_kind(raw, n_label_classes)

@@ -288,6 +288,7 @@ def _check_words(
     column_location = f"{file}, column '{covariate.column}'"
     count_of_cell = Counter(cell_of_sample.values())
     word_cells = [(name, cell) for name, cell in cell_of_sample.items() if not is_number(cell)]
+    # Numbers with a comma are read as words, and were not meant so.
     comma_cells = [cell for _, cell in word_cells if is_number(cell.replace(",", "."))]
     if 2 * (len(word_cells) - len(comma_cells)) < len(cell_of_sample):
         name, cell = word_cells[0]

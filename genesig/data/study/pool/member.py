@@ -103,7 +103,7 @@ def _read_first_symbols(
 
     A probe of several genes has the first symbol.
     """
-    cells = read_name_column(annotation, symbol, "symbol", problems)
+    cells = read_name_column(annotation, symbol, meaning="symbol", problems=problems)
     if cells is None:
         return None
     symbol_of_probe = {
@@ -467,7 +467,7 @@ def _comparable_values(member: Member, common: Sequence[str]) -> Array:
     X = member.X[:, [column_of_gene[gene] for gene in common]]
     size = sizes(X)
     if looks_raw(size.p99, size.largest):
-        X = np.log2(np.maximum(X, 1.0))
+        X = np.log2(np.maximum(X, 1.0))  # smaller values are noise
     return X
 
 
