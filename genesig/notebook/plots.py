@@ -98,7 +98,7 @@ class Plots:
                 x, y = roc_curve((rows["label"] == name).to_numpy(), score)
                 ax.plot(x, y, color=colour, lw=1.4, alpha=0.8, label=shorten(name, 24))
         handles, names = ax.get_legend_handles_labels()
-        handle_of_class = dict(zip(names, handles, strict=True))
+        handle_of_class = dict(zip(names, handles, strict=True))  # one, not one for each repeat
         ax.legend(
             handle_of_class.values(), handle_of_class.keys(), frameon=False, loc="lower right"
         )

@@ -338,7 +338,8 @@ def _log_likelihood(X: Array, mean: Array, log_dispersion: Array) -> Array:
 def fit_trend(means: Array, gene_dispersions: Array) -> dict[str, float]:
     """Return a0 and a1 of ``a0 + a1/mean``, fitted to dispersions by a gamma likelihood.
 
-    Each fit leaves out the dispersions far from the trend of the fit before, as DESeq2 does.
+    Each fit leaves out the dispersions far from the trend of the fit before, as DESeq2 does. If no
+    trend fits, a1 is 0, and a0 the trimmed mean of the dispersions.
     """
     is_overdispersed = gene_dispersions > MIN_TREND_DISPERSION
     means = means[is_overdispersed]

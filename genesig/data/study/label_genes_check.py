@@ -157,7 +157,7 @@ def _class_masks(y: Array) -> Sequence[Array]:
 
 
 def _relation_to_label(X: Array, y: Array, max_p: float, class_masks: Sequence[Array]) -> Array:
-    """Return each gene's relation (d,) to y; a relation that chance explains is `UNRELATED`.
+    """Return each gene's relation (d,) to y: `UNRELATED` if chance explains it, other than `EQUAL`.
 
     X (n, d): NaN where missing.
     y (n,): response, or (n, T) indicators of several classes.

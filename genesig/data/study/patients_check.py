@@ -45,8 +45,8 @@ def check_patient_columns(sheet: Sheet, file: str) -> Iterator[Problem]:
 def check_tissues(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Warn if samples with one response, or of a study without classes, are tumours and normals.
 
-    The barcodes of TCGA in the sample names tell the tissue. A study that adjusts for a column
-    with other words for tumours than for normals needs no warning.
+    The barcodes of TCGA in the sample names tell the tissue, 0 for tumours and 1 for normals. A
+    study that adjusts for a column with other words for tumours than for normals needs no warning.
     """
     obs = sheet.obs
     barcodes = {str(name): TCGA_TISSUE.match(str(name)) for name in obs.index}
