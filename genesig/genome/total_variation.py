@@ -37,7 +37,7 @@ def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     starts = find_segment_starts(step_function, lines)
     length = np.diff(np.append(starts, len(y)))
     jump_signs = np.append(np.sign(np.diff(step_function[starts], prepend=step_function[0])), 0.0)
-    jump_signs[:-1][np.isin(starts, lines)] = 0.0
+    jump_signs[:-1][np.isin(starts, lines)] = 0.0  # a line begins without a jump
     levels = np.add.reduceat(y - centre, starts) / length + tau * np.diff(jump_signs) / length
     return np.asarray(centre + np.repeat(levels, length))
 

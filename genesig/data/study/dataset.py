@@ -184,7 +184,9 @@ def read_inputs(settings: StudySettings) -> Inputs:
             study_samples=list(cells.index if sheet is None else sheet.obs.index),
             table_file=files.samples,
             missing=files.missing,
-            surroundings=Surroundings(cells, _columns_in_use(settings), kept_kinds=files.keep),
+            surroundings=Surroundings(
+                cells, config_columns=_columns_in_use(settings), kept_kinds=files.keep
+            ),
             problems=problems,
         )
     genes = None if expression is None else expression.genes

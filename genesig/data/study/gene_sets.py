@@ -170,10 +170,9 @@ def _unmeasured_message(
     listed_genes: list[str], genes: Sequence[str], symbols: Sequence[str]
 ) -> str:
     """Return the message that no gene of the sets is measured, with the probable reason."""
-    study_names = list(symbols) if list(symbols) != list(genes) else list(genes)
     message = (
         f"none of its {counted(len(listed_genes), 'gene')} is in the data: it has "
-        f"{listing(listed_genes)}, the data have {listing(study_names)}; "
+        f"{listing(listed_genes)}, the data have {listing(symbols)}; "
     )
     folded_names = {name.casefold() for name in listed_genes}
     if any(name.casefold() in folded_names for name in [*symbols, *genes]):

@@ -293,7 +293,7 @@ def _check_codes(
     gene = int(cells[0, 0])
     row = rows[int(cells[0, 1])]
     message = (
-        f"the value {X.T[tuple(cells[0])]:g}{further_in_brackets(len(cells) - 1, 'cell')} looks "
+        f"the value {matrix.cells[row, gene]:g}{further_in_brackets(len(cells) - 1, 'cell')} looks "
         "as if it stood for a missing one; "
     )
     message += (

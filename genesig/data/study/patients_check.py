@@ -233,11 +233,7 @@ def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -
     if any(float(cell) % 1 for cell in rows_of_unit):
         return True
     response_kind = RESPONSES[sheet.design.kind]
-    response = np.asarray(
-        response_kind.label_values(response_kind.read(sheet.obs, sheet.design)), float
-    )
-    if response.ndim > 1:  # indicators of classes
-        response = response.argmax(axis=1)
+    response = response_kind.label_values(response_kind.read(sheet.obs, sheet.design))
     mean_responses = [
         response[list(rows_of_unit[cell])].mean() for cell in sorted(rows_of_unit, key=float)
     ]

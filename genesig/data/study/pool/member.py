@@ -229,7 +229,9 @@ def _read_item(item: Config, settings: StudySettings, problems: list[Problem]) -
         problems.append(Problem(table_file, message))
         return None
     surroundings = Surroundings(
-        table, _response_columns(item, settings), kept_kinds=settings.files.keep
+        table,
+        config_columns=_response_columns(item, settings),
+        kept_kinds=settings.files.keep,
     )
     expression = check_matrix(
         matrix,
