@@ -332,7 +332,7 @@ def _check_number_of_jobs(n_outer: int, n_batches: int, source: str) -> Iterator
 
 
 def _summary(inputs: Inputs, config: Config) -> str:
-    """Return samples, genes and all that is left out in one sentence, '' after an error of a file."""
+    """Return samples, genes and all that is left out as a sentence, '' after an error of files."""
     if inputs.sheet is None or inputs.expression is None or has_errors(inputs.problems):
         return ""
     design = inputs.sheet.design
