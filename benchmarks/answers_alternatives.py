@@ -34,9 +34,9 @@ from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import CHOICE_RULES, GridResult
 from genesig.selection.linear.training_sets import (
     LinearSettings,
+    PreparedStudy,
     TrainingSet,
     linear_keywords,
-    make_training_sets,
 )
 
 Array = np.ndarray[Any, Any]
@@ -135,10 +135,12 @@ def fit_variants(
 ) -> Fits:
     """Fit splits by a variant of the rule."""
     dataset = normalise_samples(study.dataset, **config["normalise"])
-    todo = make_training_sets(dataset, study.splits, splits, [0])
-    steps = config["normalise"]["folds"]
+    prepared_study = PreparedStudy(dataset, study.splits, config["normalise"]["folds"])
     return nested_cross_validation._fit_training_sets(
-        dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose_settings=choose
+        prepared_study,
+        prepared_study.make_training_sets(splits),
+        LinearSettings(**linear_keywords(config)),
+        choose_settings=choose,
     )
 
 

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from answers_data import Study
 from answers_rivals import RIVALS, Rival, on_split
+from linear_loops import nested_cross_validation, study_half_samples
 from study import final_fit, outer_fits, settings
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL_SHARES, collect_held_out, predictions_table
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import linear_keywords
 
 Lists = list[list[int]]

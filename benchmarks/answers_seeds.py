@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, study_of
 from answers_runs import config_of_variant, lists_of
+from linear_loops import study_half_samples
 from study import final_fit
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import linear_keywords
 
 GOAL = 0.8

@@ -35,6 +35,7 @@ from cell import brier
 from ensemble_members import diagonal_lda
 from fdr_selected_nested import config_of, draw_study, nested_null_tails
 from leave_one_out import count_right, leave_one_out_splits
+from linear_loops import study_half_samples
 from places import ROOT, SHARED
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, join_ranks, pareto_front
@@ -53,7 +54,6 @@ from unlike_members import MODELS, measure_models, table
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.several import predict_class
-from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow

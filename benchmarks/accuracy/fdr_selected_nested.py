@@ -50,10 +50,9 @@ from genesig.selection.linear.half_samples import (
 from genesig.selection.linear.kinds import inner_elastic_nets, outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     LinearSettings,
-    TrainingSet,
-    group_by_matrix,
+    NormalisedMatrix,
+    PreparedStudy,
     linear_keywords,
-    make_training_sets,
 )
 
 Array = np.ndarray[Any, Any]
@@ -138,18 +137,13 @@ def nested_null_tails(
     alone = replace(split, test=())
     numbers = range(1, config["signature"]["permutations"] + 1)
     half_counts = count_pairs(PAIRS_OF_TRAINING_SET, protocol)
-    todo = make_training_sets(
-        training_data,
-        replace(splits, outer=()),
-        [alone],
-        numbers,
-        half_counts=half_counts,
-        stage=CHANCE,
-    )
+    study = PreparedStudy(training_data, replace(splits, outer=()), folds)
+    todo = study.make_training_sets([alone], numbers, half_counts=half_counts, stage=CHANCE)
     outer_tails = []
     inner = []
-    for X, reference, training_sets in group_by_matrix(training_data, todo, folds, 500):
-        sets = outer_elastic_nets(X, folds, training_data, reference.genes, protocol, training_sets)
+    for matrix in study.group_by_matrix(todo, 500):
+        training_sets = matrix.training_sets
+        sets = outer_elastic_nets(matrix, protocol)
         halves = [(k, task.halves) for k, task in enumerate(training_sets)]
         inner_halves = [task.inner_halves for task in training_sets]
         of_folds = [
@@ -170,48 +164,47 @@ def compare_folds(
     steps = config["normalise"]["folds"]
     count = config["signature"]["permutations"]
     protocol = LinearSettings(**linear_keywords(config))
-    study = study_half_samples(
-        dataset, splits, permutations=count, fold_steps=steps, **linear_keywords(config)
-    )
+    prepared_study = PreparedStudy(dataset, splits, steps)
+    study = study_half_samples(prepared_study, protocol, permutations=count)
     null_tails = NullTails.from_study(study, "outer")
     assert null_tails is not None
-    todo = make_training_sets(
-        dataset, splits, splits.outer, [0], half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
+    todo = prepared_study.make_training_sets(
+        splits.outer, half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     )
-    for X, reference, training_sets in group_by_matrix(dataset, todo, steps, 1):
+    for matrix in prepared_study.group_by_matrix(todo, 1):
+        training_sets = matrix.training_sets
         (split,) = (
             split_of_study
             for split_of_study in splits.outer
             if split_of_study.name == training_sets[0].split
         )
-        sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, training_sets)
+        sets = outer_elastic_nets(matrix, protocol)
         inner = inner_elastic_nets(training_sets, sets)
         halves = [(0, training_sets[0].halves)]
         (times,) = select_half_samples(sets, training_sets, halves, protocol).counts()
         nested = nested_null_tails(dataset, splits, split, config, protocol)
         expectations = [
-            _select_genes(X, reference.genes, training_sets, sets, inner, times, chance, protocol)
+            _select_genes(matrix, sets, inner, times, chance, protocol)
             for chance in (null_tails, nested)
         ]
         all_counts = np.zeros(len(dataset.genes), dtype=np.int64)
-        all_counts[reference.genes] = times
+        all_counts[matrix.genes] = times
         yield Fold(all_counts, training_sets[0].test, *expectations), study
 
 
 def _select_genes(
-    X: Array,
-    genes: Array,
-    todo: list[TrainingSet],
+    matrix: NormalisedMatrix,
     sets: Any,
     inner: Any,
     times: Array,
     chance: NullTails,
     protocol: LinearSettings,
 ) -> SelectedGenes:
+    todo = matrix.training_sets
     half_selection = HalfSelection.from_training_sets(todo, sets, protocol)
     (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance, half_selection)
     listed = np.flatnonzero(selection_q(times, chance.outer) <= protocol.fdr)
-    return SelectedGenes(chance.outer, genes[listed], model.scores(X, todo[0].test))
+    return SelectedGenes(chance.outer, matrix.genes[listed], model.scores(matrix.X, todo[0].test))
 
 
 def summarise_study(

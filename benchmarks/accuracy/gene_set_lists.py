@@ -33,6 +33,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 from gathered_study import make_dataset
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from places import lay_out
 from settings import MOMENTS, linear
 from study_cost import costs
@@ -48,11 +49,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.frequency import smallest_count
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.loop import cross_validate_sets, fit_sets_final, fit_sets_half_samples
 from genesig.selection.sets.training_sets import SetsSettings
@@ -187,9 +184,11 @@ def measure_lists(
     )
     set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
     set_settings |= changes
-    fits = cross_validate_sets(dataset, splits, sets, **loop, **set_settings)
-    final_fits, _ = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **set_settings)
-    half = fit_sets_half_samples(dataset, splits, sets, fold_steps=MOMENTS, **set_settings)
+    study = PreparedStudy(dataset, splits, MOMENTS)
+    sets_protocol = SetsSettings(**set_settings)
+    fits = cross_validate_sets(study, sets, sets_protocol, labels="observed", batch="1of1")
+    final_fits, _ = fit_sets_final(study, sets, sets_protocol)
+    half = fit_sets_half_samples(study, sets, sets_protocol)
     result_tables = gather_sets(
         cross_validation, sets, [fits], [], final_fits, half, cv_frequency=often
     )
@@ -303,7 +302,7 @@ def kind(
     }
     config = resolve_config(NAMES, load_schema())
     set_settings = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
-    how = {"batch": "1of1", "fold_steps": MOMENTS, **set_settings}
+    sets_protocol = SetsSettings(**set_settings)
     B = int(permutations)
     effect = int(percent) / 100
     for seed in range(int(studies)):
@@ -313,8 +312,9 @@ def kind(
         dataset, sets = draw_study_of_kind(kind, seed, effect, int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
+        study = PreparedStudy(dataset, splits, MOMENTS)
         fits = [
-            cross_validate_sets(dataset, splits, sets, labels=label_fits, **how)
+            cross_validate_sets(study, sets, sets_protocol, labels=label_fits, batch="1of1")
             for label_fits in labels
         ]
         error = []

@@ -33,6 +33,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.splits.draw import draw_splits
@@ -41,10 +42,6 @@ from genesig.optim.training import training_sets
 from genesig.results import Dataset, Design, Splits
 from genesig.results.dataset import OMIC
 from genesig.selection.assess.controls import null_errors, p_value
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 
 Array = np.ndarray[Any, Any]
 PROTEINS = 50

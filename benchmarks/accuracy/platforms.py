@@ -26,6 +26,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
 import settings
+from linear_loops import fit_final_model
 from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
@@ -34,7 +35,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, score_values
 from genesig.selection.model.shape import apply_learned_steps, apply_row_steps, apply_study_steps

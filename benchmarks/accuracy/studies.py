@@ -40,7 +40,7 @@ from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.training_sets import linear_keywords
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy, linear_keywords
 
 Array = np.ndarray[Any, Any]
 
@@ -179,9 +179,10 @@ def observed_fits(
     dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}), labels: str = "observed"
 ) -> tuple[Splits, Fits]:
     """Return the splits that leave out studies, and the double loop over them."""
-    splits = splits_of(dataset)
-    return splits, nested_cross_validation(
-        dataset, splits, labels=labels, batch="1of1", **{**linear(), **changes}
+    study = PreparedStudy(dataset, splits_of(dataset), settings()["normalise"]["folds"])
+    linear_settings = LinearSettings(**{**linear(), **changes})
+    return study.splits, nested_cross_validation(
+        study, linear_settings, labels=labels, batch="1of1"
     )
 
 
@@ -192,8 +193,7 @@ def splits_of(dataset: Dataset) -> Splits:
 
 def linear() -> dict[str, Any]:
     """Return what the default config tells the double loop."""
-    config = settings()
-    return {**linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
+    return linear_keywords(settings())
 
 
 @cache

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-from studies import Data, arthritis, linear, observed_fits, pool_studies
+from studies import Data, arthritis, linear, observed_fits, pool_studies, settings
 from studies_truth import single_study
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
 from genesig.selection.linear.nested_cross_validation import fit_final_model
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -42,9 +43,11 @@ def measure_external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """
     (other_study,) = set(data.study.tolist()) - {name}
     dataset, splits = single_study(data, other_study)
-    final = fit_final_model(dataset, splits, **{**linear(), **changes})
+    fold_steps = settings()["normalise"]["folds"]
+    linear_settings = LinearSettings(**{**linear(), **changes})
+    final = fit_final_model(PreparedStudy(dataset, splits, fold_steps), linear_settings)
     X = data.X[data.study == name]
-    model = final_model(dataset, final, fold_steps=linear()["fold_steps"])
+    model = final_model(dataset, final, fold_steps=fold_steps)
     try:
         predict(model, cohort(X), "new.tsv", missing=0, mu=None)
     except InvalidInput as error:
@@ -67,7 +70,7 @@ def main() -> None:
     print("| left out | settings | way | balanced error | AUC |\n| --- | --- | --- | --- | --- |")
     for name in np.unique(data.study):
         y = positive[data.study == name]
-        for settings, changes in (("chosen by inner folds", {}), ("one", SINGLE_POINT_GRID)):
+        for grid_name, changes in (("chosen by inner folds", {}), ("one", SINGLE_POINT_GRID)):
             methods = {
                 "studies": leave_study_out(data, name, changes),
                 "external": measure_external(data, name, changes),
@@ -75,9 +78,9 @@ def main() -> None:
             for method_name, f in methods.items():
                 error = 1 - balanced_accuracy_score(y, f > 0)
                 row = f"{error:.3f} | {roc_auc_score(y, f):.3f}"
-                print(f"| {name} | {settings} | {method_name} | {row} |", flush=True)
+                print(f"| {name} | {grid_name} | {method_name} | {row} |", flush=True)
             gap = np.ptp(methods["studies"] - methods["external"])
-            print(f"{name}, {settings}: scores differ by {gap:.1e} beyond a shift", flush=True)
+            print(f"{name}, {grid_name}: scores differ by {gap:.1e} beyond a shift", flush=True)
 
 
 if __name__ == "__main__":

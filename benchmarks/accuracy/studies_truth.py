@@ -35,6 +35,7 @@ from genesig.selection.gather import selection_table
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import fit_final_model
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
@@ -47,6 +48,7 @@ EFFECT = 0.8
 PERMUTED = 19
 LINEAR = {**linear(), "tau_count": 6, "mu": [1e-3], "lam": [1e-2, 1e-1, 1.0]}
 """The default settings, with fewer values of each grid."""
+FOLD_STEPS = settings()["normalise"]["folds"]
 OFFSETS = (0.7, 2.0)
 SIZES = (24, 40)
 WELL = "well"
@@ -87,7 +89,8 @@ def hold_signs(odd: str = "") -> list[Array]:
 
 def first_genes(dataset: Dataset, splits: Any) -> set[int]:
     """Return the numbers of the first eight genes by half-frequency, as signature.tsv has them."""
-    chance = study_half_samples(dataset, splits, permutations=1, **LINEAR)
+    study = PreparedStudy(dataset, splits, FOLD_STEPS)
+    chance = study_half_samples(study, LinearSettings(**LINEAR), permutations=1)
     genes = selection_table(dataset, chance, 1.0)["gene"][:TRUE]
     return {dataset.genes.index(str(gene)) for gene in genes}
 
@@ -160,7 +163,8 @@ def measure_next_study(seed: int, differ: str, n: int) -> dict[str, float]:
     study_effects = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
     dataset = pool_studies(draw_studies(rng, study_effects[:-1], n=n), STANDARD)
     following = odd_study_told(dataset).set_index("row").loc["next study"]
-    final = fit_final_model(dataset, splits_of(dataset), **LINEAR).with_chosen()
+    study = PreparedStudy(dataset, splits_of(dataset), FOLD_STEPS)
+    final = fit_final_model(study, LinearSettings(**LINEAR)).with_chosen()
     y = halve_effects(2 * MANY)
     X = chip(rng, y, study_effects[-1])
     large, small = (auc_of_effect(final, X[:m], y[:m]) for m in (2 * MANY, n))
@@ -228,9 +232,8 @@ def measure_confounded(seed: int, align: str) -> dict[str, float]:
         names += [f"study{k}"] * len(y)
     dataset = pool_studies(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
     table = odd_study_told(dataset)
-    chance = study_half_samples(
-        dataset, splits_of(dataset), permutations=MIN_PERMUTATIONS, **LINEAR
-    )
+    study = PreparedStudy(dataset, splits_of(dataset), FOLD_STEPS)
+    chance = study_half_samples(study, LinearSettings(**LINEAR), permutations=MIN_PERMUTATIONS)
     is_selected = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
     return {

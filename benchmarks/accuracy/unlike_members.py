@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 from answers_data import OTHER_SOURCES, PUBLISHED, Source
 from answers_rivals import Folds, ScoresAndGenes, on_split, per_class
 from ensemble_members import TrainingData, all_genes_member, as_log_odds, top_genes_member
+from linear_loops import nested_cross_validation, study_half_samples
 from places import ROOT
 from predictive_models import DESIGNS, draw_world
 from speed_page import markdown_table, publish
@@ -46,8 +47,6 @@ from study import settings, splits_of
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import linear_keywords
 
 Array = np.ndarray[Any, Any]

@@ -29,6 +29,7 @@ import openpyxl
 import r_files
 import settings
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
+from linear_loops import fit_final_model
 from settings import MOMENTS, SPLITS
 from spoiled_bytes import FORMATS, TABLES, spoilt
 
@@ -37,7 +38,6 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, save_json
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

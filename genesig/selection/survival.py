@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Steps
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard, RiskSets, baseline_hazard
-from genesig.results import CrossValidation, Dataset, Fits, Splits
+from genesig.results import CrossValidation, Fits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import collect_held_out
@@ -32,12 +31,12 @@ from genesig.selection.assess.survival import (
     risk_groups,
     uno,
 )
-from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TRAINING_SETS_AT_ONCE = 500  # training sets that share a call, see `group_by_matrix`
+TRAINING_SETS_AT_ONCE = 500  # training sets that share a call, see `PreparedStudy.group_by_matrix`
 
 
 @dataclass(frozen=True)
@@ -56,25 +55,23 @@ class SurvivalPredictions:
 
 
 def predict_test_sets(
-    dataset: Dataset, splits: Splits, fits: Fits, fold_steps: Steps, times: Array
+    study: PreparedStudy, fits: Fits, times: Array
 ) -> Iterator[SurvivalPredictions]:
     """Yield the predictions for every test set of the observed times, by the chosen lists.
 
     The baseline hazard needs the scores of the training samples, which no fit stores. They follow
     from its weights and the steps learned on its training samples.
 
-    dataset: after the row-wise steps. fits: `Fits.with_chosen` of the observed times. fold_steps:
-    ``normalise.folds`` of the config. times (m,) float.
+    fits: `Fits.with_chosen` of the observed times. times (m,) float.
     """
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
-    split_of_name = {split.name: split for split in splits.outer}
-    covariates = dataset.covariates()
-    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
-    for X, reference, subset in group_by_matrix(
-        dataset, training_sets, fold_steps, TRAINING_SETS_AT_ONCE
-    ):
-        column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
-        for training_set in subset:
+    split_of_name = {split.name: split for split in study.splits.outer}
+    covariates = study.dataset.covariates()
+    training_sets = study.make_training_sets(study.splits.outer)
+    for matrix in study.group_by_matrix(training_sets, TRAINING_SETS_AT_ONCE):
+        X = matrix.X
+        column_of_gene = {int(gene): column for column, gene in enumerate(matrix.genes)}
+        for training_set in matrix.training_sets:
             fit = fit_of_split[training_set.split]
             genes, values = fits.chosen_coef(fit)
             columns = [column_of_gene[int(gene)] for gene in genes]
@@ -217,7 +214,8 @@ def survival_tables(study: CrossValidation, *, fold_steps: Any) -> dict[str, pd.
     horizon = float(dataset.design.horizon or np.nan)
     times = time_grid(y, horizon)
     fits = study.fits.with_chosen()
-    test_sets = list(predict_test_sets(dataset, study.splits, fits, fold_steps, times))
+    prepared_study = PreparedStudy(dataset, study.splits, fold_steps)
+    test_sets = list(predict_test_sets(prepared_study, fits, times))
     held_out_scores = collect_held_out(dataset, study.splits, fits)
     assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())

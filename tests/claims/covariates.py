@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.splits.draw import draw_splits
@@ -20,7 +21,6 @@ from genesig.results import CrossValidation, Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_errors
 from genesig.selection.assess.covariates import COVARIATES_AND_RIDGE
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 Array = np.ndarray[Any, Any]
 

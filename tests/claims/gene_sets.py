@@ -16,6 +16,7 @@ from block_studies import nonlinear_outer as nonlinear_fits
 from block_studies import sets_outer as outer
 from certificate import Array, Claim, Trial
 from gathered_study import make_dataset
+from linear_loops import nested_cross_validation
 from noise_sets import FOUR_KINDS, first_shares, noise_sets
 from settings import LINEAR, MOMENTS, SPLITS
 
@@ -29,7 +30,6 @@ from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.nonlinear.gather import method_scores
 
 N_SAMPLES = 40

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
+from linear_loops import nested_cross_validation
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import ndtr
 from settings import LINEAR, MOMENTS, SPLITS
@@ -26,7 +27,6 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.assess.survival import harrell, log_rank
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.model.external_scores import (
     measure_numbers,
     measure_several_classes,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
+from linear_loops import fit_half_samples
 from scipy.sparse import csr_array, vstack
 from settings import MOMENTS, SPLITS, linear
 
@@ -17,7 +18,6 @@ from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.assess.stability import PairAgreement, compare_agreement
 from genesig.selection.genes.blocks import block_of_every_gene
-from genesig.selection.linear.nested_cross_validation import fit_half_samples
 
 Array = np.ndarray[Any, Any]
 

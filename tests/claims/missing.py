@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import settings
 from certificate import Claim, Trial
+from linear_loops import fit_final_model
 
 from genesig.data.quality.missingness import check_missing
 from genesig.data.splits.draw import draw_splits
@@ -19,7 +20,6 @@ from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 Array = np.ndarray[Any, Any]
 

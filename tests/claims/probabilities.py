@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, linear
 
 from genesig.data.files.delimited import Matrix
@@ -21,10 +22,6 @@ from genesig.optim.class_line import fitted_line
 from genesig.report.prediction.decision import net_benefit
 from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
+from linear_loops import fit_final_model
 from probabilities import SMALL_PROTOCOL
 from scipy.optimize import minimize
 from settings import MOMENTS
@@ -20,7 +21,6 @@ from settings import MOMENTS
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

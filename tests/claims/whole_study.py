@@ -10,6 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
+from linear_loops import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+    study_half_samples,
+)
 
 from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import describe_quality
@@ -28,12 +34,6 @@ from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import LinearResults, gather
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.linear.training_sets import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 
 from genesig.arrays import row_entries
@@ -24,11 +25,6 @@ from genesig.response.design import Design
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

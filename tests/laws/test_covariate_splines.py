@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from linear_loops import fit_final_model, nested_cross_validation
 from scipy.interpolate import CubicSpline
 from settings import MOMENTS, SPLITS, of_kind
 
@@ -21,11 +22,7 @@ from genesig.results import Dataset, Design
 from genesig.selection.assess.added_value import global_test_p, score_covariates
 from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
 from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
-from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -182,10 +179,11 @@ def test_missing_values_move_with_their_residuals() -> None:
 def test_permuted_training_set_differs_only_in_its_matrix() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    todo = prepared_study.make_training_sets(splits.outer, [0, 1, 2])
     alone = [
-        (X, [task.permutation for task in tasks])
-        for X, _, tasks in group_by_matrix(dataset, todo, MOMENTS, 500)
+        (matrix.X, [task.permutation for task in matrix.training_sets])
+        for matrix in prepared_study.group_by_matrix(todo, 500)
     ]
     assert [numbers for _, numbers in alone] == [[0] * 3, [1] * 3, [2] * 3]
     np.testing.assert_array_equal(alone[0][0], dataset.X)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.cohorts.new_matrix import check_covariates
@@ -17,12 +18,7 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
-from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -181,7 +177,7 @@ def test_without_covariates_a_permutation_keeps_label_and_weight_together():
     dataset = study(11, weights="v")
     dataset = replace(dataset, design=replace(dataset.design, covariates=()))
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    (task, *_) = make_training_sets(dataset, splits, splits.outer, [3])
+    (task, *_) = PreparedStudy(dataset, splits, MOMENTS).make_training_sets(splits.outer, [3])
     pi = draw_permutation(dataset, splits, 3)
     assert (pi != np.arange(len(pi))).any()
     np.testing.assert_array_equal(task.covariates.weights[pi], dataset.sample_weights())

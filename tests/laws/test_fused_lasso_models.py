@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from block_studies import BLOCK_PLACES, FUSED
 from block_studies import place_study as study
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from settings import LINEAR, MOMENTS
 
 from genesig.response.covariates import Covariate
@@ -18,11 +19,6 @@ from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.export import runs, stretches_table
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 
 
 def outer(

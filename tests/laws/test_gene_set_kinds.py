@@ -10,7 +10,7 @@ from block_studies import set_study_of as study
 
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.columns import Blocks
-from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.sets.loop import fit_sets_final
 from genesig.selection.sets.training_sets import (
     RESPONSE_OF_KIND,
@@ -27,7 +27,7 @@ def test_scores_have_a_column_for_each_of_several_classes(kind: str, shape: tupl
 
 def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     dataset, splits, _ = study("several_classes")
-    (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
+    (task,) = PreparedStudy(dataset, splits, MOMENTS).make_training_sets(splits.outer[:1])
     response_fit = RESPONSE_OF_KIND[task.kind](task, task.train)
     y = task.y[task.train]
     share = np.bincount(y.astype(int)) / len(y)
@@ -50,7 +50,7 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
 
 def test_survival_response_is_its_gradient_at_zero() -> None:
     dataset, splits, _ = study("survival")
-    (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
+    (task,) = PreparedStudy(dataset, splits, MOMENTS).make_training_sets(splits.outer[:1])
     response_fit = RESPONSE_OF_KIND[task.kind](task, task.train)
     y = task.y[task.train]
     risk = response_fit.risk
@@ -66,7 +66,7 @@ def test_survival_response_is_its_gradient_at_zero() -> None:
 
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     dataset, splits, sets = study("several_classes")
-    _, genes = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
+    _, genes = fit_sets_final(PreparedStudy(dataset, splits, MOMENTS), sets, SetsSettings(**QUICK))
     class_weights = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
     np.testing.assert_allclose(np.linalg.norm(class_weights, axis=1), genes["weight"])
     np.testing.assert_allclose(
@@ -74,6 +74,8 @@ def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     )  # of differences to the average
     top = genes[genes["set"] == "A"]
     assert (top["weight of worse"] > top["weight of well"]).all()
-    final, table = fit_sets_final(*study("survival"), fold_steps=MOMENTS, **QUICK)
+    dataset, splits, sets = study("survival")
+    survival_study = PreparedStudy(dataset, splits, MOMENTS)
+    final, table = fit_sets_final(survival_study, sets, SetsSettings(**QUICK))
     assert list(table.columns) == ["set", "gene", "symbol", "weight"]
     assert final.scores.ndim == 1

@@ -15,13 +15,14 @@ from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.sets.gather import sets_table
 from genesig.selection.sets.loop import fit_sets_final, fit_sets_half_samples
 from genesig.selection.sets.training_sets import (
     BlockColumns,
     BlockData,
     NullResponses,
+    SetsSettings,
     coefficients,
     weighted_blocks,
 )
@@ -116,21 +117,20 @@ def test_gene_that_differs_in_one_sample_weighs_as_much_as_others() -> None:
 
 def test_half_sample_fit_equals_a_study_of_its_samples() -> None:
     dataset, splits, sets = planted(subsamples=6)
-    final, genes = fit_sets_final(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
-    halves = fit_sets_half_samples(dataset, splits, sets, fold_steps=MOMENTS, **QUICK)
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    set_settings = SetsSettings(**QUICK)
+    final, genes = fit_sets_final(prepared_study, sets, set_settings)
+    halves = fit_sets_half_samples(prepared_study, sets, set_settings)
     assert len(halves) == 6
     for fit, half in enumerate(splits.subsamples):
-        separate_fit, _ = fit_sets_final(
-            dataset, replace(splits, final=half), sets, fold_steps=MOMENTS, **QUICK
-        )
+        half_study = PreparedStudy(dataset, replace(splits, final=half), MOMENTS)
+        separate_fit, _ = fit_sets_final(half_study, sets, set_settings)
         assert (halves.tau[fit], halves.mu[fit]) == (separate_fit.tau[0], separate_fit.mu[0])
         np.testing.assert_array_equal(halves.selected(fit)[0], separate_fit.selected(0)[0])
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
     assert (genes.groupby("set").size() == sets.n_measured[final.selected(0)[0]]).all()
     assert halves.permutation.tolist() == [0] * 6
-    training_rows = [
-        task.split for task in make_training_sets(dataset, splits, splits.subsamples, [0])
-    ]
+    training_rows = [task.split for task in prepared_study.make_training_sets(splits.subsamples)]
     assert halves.split.tolist() == training_rows
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import CHANCE_ERROR, COLUMNS, study_of
 
@@ -17,7 +18,6 @@ from genesig.response.kinds import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 each_response_kind = pytest.mark.parametrize("kind", RESPONSES)
 

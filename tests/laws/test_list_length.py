@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
@@ -11,7 +12,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.response.kinds import RESPONSES
 from genesig.results import Fits
 from genesig.selection.linear.grid import GridChoice
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 MU = [1e-6, 1e-3, 1e-2]
 MAX_GENES = 20

@@ -6,15 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from fitted_models import score
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, linear
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import add_digest

@@ -6,6 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from linear_loops import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+    study_half_samples,
+)
 from settings import MOMENTS, SPLITS, of_kind
 from sklearn.linear_model import Lasso
 from study_data import COLUMNS, study_of
@@ -19,12 +25,6 @@ from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear import omics
 from genesig.selection.linear.added_omics import omics_table
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.linear.training_sets import LinearSettings
 
 N_GENES = 60
@@ -214,10 +214,10 @@ def test_added_value_of_an_omic_is_the_error_without_it_less_the_error_with_all(
     table = omics_table(
         CrossValidation(dataset, splits, fits),
         final,
+        LinearSettings(**settings),
         omic_factors=factors,
         permutations=0,
         fold_steps=MOMENTS,
-        **settings,
     ).set_index("name")
     assert table["row"].tolist() == ["genesig", "without", "without"]
     assert table["genes"].to_dict() == {"genesig": 60, "protein": 8, "rna": 52}

@@ -9,6 +9,7 @@ import pytest
 from gathered_study import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from report_records import Study as Reported
 from report_records import arguments
 from settings import LINEAR, MOMENTS, SPLITS
@@ -23,11 +24,6 @@ from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods
 from genesig.results import Dataset
 from genesig.results.dataset import PRIOR_WEIGHT
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 
 EXACT_SOLVER = {"solver": "landweber-newton", "tolerance": 1e-9}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import linear
 from study_data import CLASSES as NAMES
 from study_data import class_study as study
@@ -13,10 +14,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

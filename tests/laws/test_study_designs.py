@@ -25,6 +25,7 @@ from block_studies import (
     set_study_of,
     sets_outer,
 )
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, SPLITS, linear, of_kind
 from study_data import CHANCE_ERROR, COLUMNS, class_study, study_of
 
@@ -36,7 +37,6 @@ from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.sets.training_sets import SET_WEIGHT_FUNCTIONS
 
 AnyFits = Fits | ModelFits

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
@@ -19,11 +20,7 @@ from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.linear.elastic_nets import CoxElasticNets, MatrixSettings
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
-from genesig.selection.linear.training_sets import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import predict_test_sets
@@ -220,9 +217,8 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     )
     assert weighted_model["times"] == even["times"]
     assert weighted_model["cumulative"] != even["cumulative"]
-    predictions = list(
-        predict_test_sets(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0]))
-    )
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    predictions = list(predict_test_sets(prepared_study, fits.with_chosen(), np.array([0.5, 1.0])))
     assert all(((item.S > 0) & (item.S <= 1)).all() for item in predictions)
     split = splits.outer[0]
     assert not np.allclose(score_covariates(dataset, split), score_covariates(plain, split))

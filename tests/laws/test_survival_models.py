@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from reference_formulas import log_likelihood, tied
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
@@ -28,11 +29,7 @@ from genesig.selection.assess.survival import calibration_slope_of_cox as slope_
 from genesig.selection.assess.survival import harrell, log_rank, pool_concordance
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.linear.kinds import calibrate_survival
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -380,9 +377,8 @@ def test_contradictory_model_is_refused(spoil):
 def test_recomputed_scores_equal_the_scores_of_the_loop():
     dataset, splits, fits, _ = fitted()
     chosen_fits = fits.with_chosen()
-    predictions = list(
-        predict_test_sets(dataset, splits, chosen_fits, MOMENTS, np.array([0.5, 1.0]))
-    )
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    predictions = list(predict_test_sets(prepared_study, chosen_fits, np.array([0.5, 1.0])))
     held_out_scores = collect_held_out(dataset, splits, chosen_fits)
     for number, prediction in enumerate(predictions):
         rows = held_out_scores.split == number

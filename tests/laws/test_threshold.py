@@ -7,13 +7,13 @@ import pytest
 from gathered_study import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear.kinds import midpoint
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import TrainingSet
 
 SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}

@@ -13,8 +13,11 @@ from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.nonlinear.loop import nonlinear_final, nonlinear_loop
+from genesig.selection.nonlinear.training_sets import NonlinearProtocol
 from genesig.selection.sets.loop import cross_validate_sets
+from genesig.selection.sets.training_sets import SetsSettings
 
 # Nonlinear selection without files: small settings, drawn splits, the calls of the scripts.
 
@@ -60,13 +63,13 @@ def nonlinear_study(X, y, task="classification", group=None, **splits):
 
 
 def nonlinear_outer(dataset, splits, *, batch="1of1", folds=SCALED, **settings):
-    return nonlinear_loop(
-        dataset, splits, batch=batch, fold_steps=folds, **{**QUICK_NONLINEAR, **settings}
-    )
+    protocol = NonlinearProtocol(**{**QUICK_NONLINEAR, **settings})
+    return nonlinear_loop(PreparedStudy(dataset, splits, folds), protocol, batch=batch)
 
 
 def nonlinear_model(dataset, splits, *, folds=SCALED, **settings):
-    return nonlinear_final(dataset, splits, fold_steps=folds, **{**QUICK_NONLINEAR, **settings})
+    protocol = NonlinearProtocol(**{**QUICK_NONLINEAR, **settings})
+    return nonlinear_final(PreparedStudy(dataset, splits, folds), protocol)
 
 
 # Selection of gene sets without files: small settings, drawn splits, the calls of the scripts.
@@ -128,8 +131,13 @@ def sets_outer(
     folds: Any = MOMENTS,
     **settings: Any,
 ) -> ModelFits:
+    dataset, splits, sets = study
     return cross_validate_sets(
-        *study, labels=labels, batch=batch, fold_steps=folds, **{**QUICK_SETS, **settings}
+        PreparedStudy(dataset, splits, folds),
+        sets,
+        SetsSettings(**{**QUICK_SETS, **settings}),
+        labels=labels,
+        batch=batch,
     )
 
 

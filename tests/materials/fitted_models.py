@@ -13,6 +13,7 @@ import pandas as pd
 import settings
 from format_files import tabbed
 from kept import kept
+from linear_loops import fit_final_model, study_half_samples
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
@@ -20,8 +21,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.data.study.settings import CohortSettings
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
 

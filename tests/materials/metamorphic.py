@@ -10,6 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from linear_loops import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+    study_half_samples,
+)
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of, task_of
 
@@ -23,12 +29,6 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.modules import gene_modules
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 
 # A study as its files, and all that genesig finds in it: for what must not change it.
 

@@ -10,6 +10,12 @@ import numpy as np
 import pandas as pd
 from block_studies import gene_sets
 from kept import kept
+from linear_loops import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+    study_half_samples,
+)
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
@@ -41,12 +47,6 @@ from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.univariate import univariate_table
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.model.external_scores import measure_numbers, measure_two_classes
 from genesig.selection.model.external_scores import scores_table as external_scores_table
 from genesig.selection.nonlinear.gather import gather_nonlinear

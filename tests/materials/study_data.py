@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from linear_loops import study_half_samples
 from study import settings, splits_of
 
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.training_sets import linear_keywords
 
 # A study of each kind of response: genes of noise, of which some may carry the response.

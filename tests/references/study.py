@@ -1,16 +1,13 @@
 """A study without its files: the calls of the workflow's scripts, in their order."""
 
 import yaml
+from linear_loops import fit_final_model, nested_cross_validation
 from places import ROOT
 
 from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.linear.training_sets import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model
 from settings import MOMENTS, linear, study_settings
 from test_affy_study import CHOICES, FOLDS, SAMPLE_STEPS, folder  # noqa: F401
 
@@ -14,7 +15,6 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Split, Splits, save_json
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model
 from settings import MOMENTS, SPLITS, linear
 from study_data import task_of
 
@@ -15,7 +16,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.study.label_rules import LABEL_RULES as LABELLED
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 pytestmark = pytest.mark.slow
 

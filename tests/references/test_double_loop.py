@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import settings
+from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from settings import MOMENTS, linear
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.pipeline import make_pipeline
@@ -15,11 +16,6 @@ from genesig.arrays import row_entries
 from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.linear.half_samples import N_LASSO_POINTS
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}

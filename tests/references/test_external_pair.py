@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from linear_loops import fit_final_model
 from places import ROOT
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import roc_auc_score
@@ -19,7 +20,6 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import CohortSettings, StudySettings
 from genesig.errors import InvalidInput
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.linear.training_sets import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model

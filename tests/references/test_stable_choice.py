@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import settings
 from gathered_study import make_dataset
+from linear_loops import nested_cross_validation
 from reference_formulas import choose_by_hand
 from settings import MOMENTS, linear
 
 from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 
 SPLITS = settings.SPLITS | {"inner_folds": 4}
 MU = [1e-6, 1e-3, 1e-2, 0.1]

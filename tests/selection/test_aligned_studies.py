@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, linear
 from study_runs import pooled, tables
 
@@ -24,10 +25,6 @@ from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
 from genesig.selection.genes.export import signature_annotated
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model, nested_cross_validation
 from scipy.stats import false_discovery_control
 from settings import MOMENTS, linear
 from study_runs import TRUE, pooled, tables
@@ -22,10 +23,6 @@ from genesig.report.studies import studies_section as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, predict_and_explain
 from genesig.selection.studies.left_out import studies_table

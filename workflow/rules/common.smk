@@ -54,7 +54,7 @@ if not SHARED_DISK and not IMPORTED:
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 # With how often halves of the samples list each gene, and how often they do by chance.
 WEIGHED = {**STUDY, "chance": "results/linear/chance.npz"}
-LINEAR = {**linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
+LINEAR = {"linear": linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
 PLACED = ["stretches"] if config["data"]["chromosome"] else []
 DECIDED = ["decision"] if decision_rules_in(config["decision"]) else []
 ENRICHMENT = ["enrichment", "enrichment_ranking"]

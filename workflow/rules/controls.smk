@@ -119,11 +119,9 @@ rule omics:
         **needs("omics"),
     params:
         sources("omics.py"),
-        settings=LINEAR
-        | {
-            "omic_factors": config["data"]["omics"],
-            "permutations": config["signature"]["permutations"],
-        },
+        **LINEAR,
+        omic_factors=config["data"]["omics"],
+        permutations=config["signature"]["permutations"],
     script:
         "../scripts/omics.py"
 

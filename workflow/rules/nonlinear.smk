@@ -8,7 +8,6 @@ NONLINEAR = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
 SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
-SETTINGS["fold_steps"] = config["normalise"]["folds"]
 
 
 # The longest jobs come first, so that no core waits for the last of them: these, then baselines,
@@ -31,6 +30,7 @@ rule nonlinear_fit:
     params:
         sources("nonlinear_fit.py"),
         settings=SETTINGS,
+        fold_steps=config["normalise"]["folds"],
         copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_fit.py"
@@ -54,6 +54,7 @@ rule nonlinear_final:
     params:
         sources("nonlinear_final.py"),
         settings=SETTINGS,
+        fold_steps=config["normalise"]["folds"],
         copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_final.py"

@@ -6,7 +6,6 @@
 
 SETS = [f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")]
 STRUCTURED = {key: value for key, value in config["structured"].items() if key not in KNOWN}
-STRUCTURED["fold_steps"] = config["normalise"]["folds"]
 FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subsamples.npz"}
 
 
@@ -46,6 +45,7 @@ rule sets_fit:
     params:
         sources("sets_fit.py"),
         settings=STRUCTURED,
+        fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/sets_fit.py"
 
@@ -68,6 +68,7 @@ rule sets_final:
     params:
         sources("sets_final.py"),
         settings=STRUCTURED,
+        fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/sets_final.py"
 

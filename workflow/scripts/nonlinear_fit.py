@@ -2,13 +2,13 @@
 
 from genesig.data.files.copies import FileCopies
 from genesig.log import log_to
-from genesig.results import Dataset, Splits
+from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.nonlinear.loop import nonlinear_loop
+from genesig.selection.nonlinear.training_sets import NonlinearProtocol
 
 copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
-settings = copies.with_paths(snakemake.params.settings)
-dataset = Dataset.load(snakemake.input.dataset)
-splits = Splits.load(snakemake.input.splits)
-fits = nonlinear_loop(dataset, splits, **snakemake.wildcards, **settings)
+study = PreparedStudy.load(snakemake.input, snakemake.params.fold_steps)
+settings = NonlinearProtocol(**copies.with_paths(snakemake.params.settings))
+fits = nonlinear_loop(study, settings, **snakemake.wildcards)
 fits.save(snakemake.output[0])

@@ -3,8 +3,15 @@
 from genesig.log import log_to
 from genesig.results import CrossValidation, Fits, save_table
 from genesig.selection.linear.added_omics import omics_table
+from genesig.selection.linear.training_sets import LinearSettings
 
 log_to(snakemake.log[0])
-study = CrossValidation.load(snakemake.input)
-table = omics_table(study, Fits.load(snakemake.input.final), **snakemake.params.settings)
+table = omics_table(
+    CrossValidation.load(snakemake.input),
+    Fits.load(snakemake.input.final),
+    LinearSettings(**snakemake.params.linear),
+    omic_factors=snakemake.params.omic_factors,
+    permutations=snakemake.params.permutations,
+    fold_steps=snakemake.params.fold_steps,
+)
 save_table(snakemake.output[0], table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import nested_cross_validation
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,11 @@ log = logging.getLogger(__name__)
 def omics_table(
     study: CrossValidation,
     final: Fits,
+    settings: LinearSettings,
     *,
     omic_factors: Mapping[str, float] | str,
     permutations: int,
     fold_steps: Steps,
-    **linear: Any,
 ) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.
 
@@ -50,7 +51,6 @@ def omics_table(
     omic_factors: ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
     permutations: ``signature.permutations`` of the config.
     fold_steps: ``normalise.folds`` of the config.
-    **linear: see `LinearSettings`.
     """
     import pandas as pd
 
@@ -72,20 +72,12 @@ def omics_table(
         }
     ]
     for omic_number, omic in enumerate(dataset.omics):
-        without_omic = dataset.without(omic)
-        half_sample_study = study_half_samples(
-            without_omic, splits, permutations=permutations, fold_steps=fold_steps, **linear
-        )
+        without_omic = PreparedStudy(dataset.without(omic), splits, fold_steps)
+        half_sample_study = study_half_samples(without_omic, settings, permutations=permutations)
         fits_without = nested_cross_validation(
-            without_omic,
-            splits,
-            half_sample_study,
-            labels="observed",
-            batch="1of1",
-            fold_steps=fold_steps,
-            **linear,
+            without_omic, settings, half_sample_study, labels="observed", batch="1of1"
         ).with_chosen()
-        scores_without = collect_held_out(without_omic, splits, fits_without).column(-1)
+        scores_without = collect_held_out(without_omic.dataset, splits, fits_without).column(-1)
         # The last list of genesig's scores is the chosen one, see `Fits.with_chosen`.
         comparison = compare_errors(scores_without, genesig_scores, -1, headline)
         rows.append(

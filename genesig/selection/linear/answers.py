@@ -46,7 +46,13 @@ from genesig.selection.linear.grid import (
 )
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds import FITTINGS, score_thresholds
-from genesig.selection.linear.training_sets import LIST_LENGTHS, LinearSettings, TrainingSet
+from genesig.selection.linear.omics import SameFactors, outer_and_inner_nets
+from genesig.selection.linear.training_sets import (
+    LIST_LENGTHS,
+    LinearSettings,
+    NormalisedMatrix,
+    TrainingSet,
+)
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:
@@ -133,6 +139,14 @@ class AnswerNets(NamedTuple):
     equal_outer: ElasticNets  # training sets, by equal factors
     equal_inner: ElasticNets  # training sets of their inner folds, by equal factors
 
+    @classmethod
+    def from_factors(cls, same_factors: SameFactors, settings: LinearSettings) -> AnswerNets:
+        """Add the elastic nets with equal factors to those with the chosen ones."""
+        chosen_nets = same_factors.outer, same_factors.inner
+        if same_factors.factors is None or (same_factors.factors == 1).all():
+            return cls(*chosen_nets, *chosen_nets)
+        return cls(*chosen_nets, *outer_and_inner_nets(same_factors.matrix, settings))
+
 
 class HalfSelection(NamedTuple):
     """Half-sample lists of training sets, and of the training sets of their inner folds."""
@@ -175,11 +189,8 @@ class BestList(NamedTuple):
 
 
 def add_answers(
-    training_sets: list[TrainingSet],
-    choices: Sequence[GridChoice],
+    same_factors: SameFactors,
     fits: Fits,
-    nets: AnswerNets,
-    genes: Array,
     settings: LinearSettings,
     null_tails: NullTails,
 ) -> Fits:
@@ -188,9 +199,12 @@ def add_answers(
     Without null tails for the inner folds, the chosen list predicts, and the FDR-selected genes are
     refitted at the lambda of that list.
 
-    choices: settings of the fits. fits: those of the two stages. genes (d,) int: numbers in the
-    data set of the columns of the matrix.
+    same_factors: training sets and their choices. fits: those of the two stages.
     """
+    training_sets = same_factors.matrix.training_sets
+    genes = same_factors.matrix.genes
+    choices = same_factors.choices
+    nets = AnswerNets.from_factors(same_factors, settings)
     chosen = [_chosen_model(fits, number, choice, genes) for number, choice in enumerate(choices)]
     predictive = chosen
     uses_half_samples = np.full(len(training_sets), settings.list == FDR_LIST)
@@ -218,28 +232,27 @@ def add_answers(
             partners = _ensemble_partners(training_sets, nets, settings, half_selection)
             predictive = list(map(mean_model, zip(predictive, *partners, strict=True)))
     models = list(zip(predictive, fdr_selected, strict=True))
-    return replace(
-        fits, answers=_answers(training_sets, models, nets.outer.X, genes, fits, uses_half_samples)
-    )
+    return replace(fits, answers=_answers(same_factors.matrix, models, fits, uses_half_samples))
 
 
 def _answers(
-    training_sets: list[TrainingSet],
+    matrix: NormalisedMatrix,
     models: Sequence[tuple[LinearModel, ...]],
-    X: Array,
-    genes: Array,
     fits: Fits,
     uses_half_samples: Array,
 ) -> Answers:
     """Return the record of the two models of each training set, in the order of `ANSWERS`.
 
-    genes (d,) int: numbers in the data set of the columns of X. uses_half_samples (k,) bool:
-    whether the predictive model is that of a list by selection frequency.
+    uses_half_samples (k,) bool: whether the predictive model is that of a list by selection
+    frequency.
     """
+    training_sets = matrix.training_sets
     all_models = [model for pair in models for model in pair]
     scores = []
     for fit, (training_set, pair) in enumerate(zip(training_sets, models, strict=True)):
-        pair_scores = np.stack([model.scores(X, training_set.test) for model in pair], axis=1)
+        pair_scores = np.stack(
+            [model.scores(matrix.X, training_set.test) for model in pair], axis=1
+        )
         if fits.covariates is not None:
             C = training_set.test_covariates()
             pair_scores += covariate_part(C, fits.covariates.mean[fit], _stack_gamma(pair))
@@ -255,7 +268,7 @@ def _answers(
             crossfitted = scores_of_models.reshape(len(models), len(ANSWERS), -1)
     return Answers(
         indptr=np.cumsum([0, *(len(model.genes) for model in all_models)]),
-        indices=np.concatenate([genes[model.genes] for model in all_models]),
+        indices=np.concatenate([matrix.genes[model.genes] for model in all_models]),
         values=np.concatenate([model.values for model in all_models]),
         intercept=np.stack([[model.intercept for model in pair] for pair in models]),
         scores=np.concatenate(scores),

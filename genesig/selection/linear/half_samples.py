@@ -13,15 +13,13 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import CHANCE, HalfCounts
-from genesig.data.steps.normalise import Steps
 from genesig.errors import GenesigError
-from genesig.results import Dataset, Fits, Split, Splits
+from genesig.results import Fits, Split
 from genesig.results.fits import LassoLists
 from genesig.results.splits import (
     PAIRS_OF_ALL_SAMPLES,
@@ -42,9 +40,8 @@ from genesig.selection.linear.kinds import outer_elastic_nets
 from genesig.selection.linear.training_sets import (
     MAX_MOMENTS,
     LinearSettings,
+    PreparedStudy,
     TrainingSet,
-    group_by_matrix,
-    make_training_sets,
 )
 
 log = logging.getLogger(__name__)
@@ -251,7 +248,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
 
 
 def study_half_samples(
-    dataset: Dataset, splits: Splits, *, permutations: int, fold_steps: Steps, **linear: Any
+    study: PreparedStudy, settings: LinearSettings, *, permutations: int
 ) -> HalfSampleStudy:
     """Count the genes in half-sample lists under permuted labels, and list them under observed.
 
@@ -259,15 +256,14 @@ def study_half_samples(
     labels nothing of the observed ones is used, so that one expected count serves all training sets
     of a size.
 
-    dataset: after the row-wise steps. permutations: ``signature.permutations`` of the config.
-    fold_steps: ``normalise.folds`` of the config. **linear: see `LinearSettings`.
+    permutations: ``signature.permutations`` of the config.
     """
-    settings = LinearSettings(**linear)
     # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.
     if settings.penalty != "l1" or not permutations:
         return HalfSampleStudy.none()
     permutation_numbers = range(1, permutations + 1)
-    make_null_sets = partial(_null_training_sets, dataset, splits, permutation_numbers)
+    make_null_sets = partial(_null_training_sets, study, permutation_numbers)
+    splits = study.splits
     try:
         outer_sets = make_null_sets(splits.outer, count_pairs(PAIRS_OF_TRAINING_SET, settings))
         final_sets = make_null_sets([splits.final], count_pairs(PAIRS_OF_ALL_SAMPLES, settings))
@@ -275,21 +271,13 @@ def study_half_samples(
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return HalfSampleStudy.none()
-    outer_lists, inner_lists = _select_in_training_sets(dataset, outer_sets, fold_steps, settings)
-    final_lists, final_inner_lists = _select_in_training_sets(
-        dataset, final_sets, fold_steps, settings
+    outer_lists, inner_lists = _select_in_training_sets(study, outer_sets, settings)
+    final_lists, final_inner_lists = _select_in_training_sets(study, final_sets, settings)
+    half_lists, half_inner_lists = _select_in_training_sets(study, half_sets, settings)
+    observed = study.make_training_sets(
+        [splits.final], half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES)
     )
-    half_lists, half_inner_lists = _select_in_training_sets(
-        dataset, half_sets, fold_steps, settings
-    )
-    observed = make_training_sets(
-        dataset,
-        splits,
-        [splits.final],
-        permutations=[0],
-        half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES),
-    )
-    observed_lists, _ = _select_in_training_sets(dataset, observed, fold_steps, settings)
+    observed_lists, _ = _select_in_training_sets(study, observed, settings)
     assert observed_lists is not None
     assert final_lists is not None
     all_lists = HalfSampleLists.join([observed_lists, final_lists])
@@ -309,8 +297,7 @@ def study_half_samples(
 
 
 def _null_training_sets(
-    dataset: Dataset,
-    splits: Splits,
+    study: PreparedStudy,
     permutations: Sequence[int],
     training_splits: Sequence[Split],
     half_counts: HalfCounts,
@@ -324,14 +311,14 @@ def _null_training_sets(
     training_sets: list[TrainingSet] = []
     for split_number, split in enumerate(training_splits):
         if split_permutations := permutations[split_number :: len(training_splits)]:
-            training_sets += make_training_sets(
-                dataset, splits, [split], split_permutations, half_counts=half_counts, stage=CHANCE
+            training_sets += study.make_training_sets(
+                [split], split_permutations, half_counts=half_counts, stage=CHANCE
             )
     return sorted(training_sets, key=lambda training_set: training_set.permutation)
 
 
 def _select_in_training_sets(
-    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, settings: LinearSettings
+    study: PreparedStudy, training_sets: list[TrainingSet], settings: LinearSettings
 ) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
     """Return the half-sample lists of each training set, and of the rows that train one inner fold.
 
@@ -340,23 +327,23 @@ def _select_in_training_sets(
     """
     outer_parts = []
     inner_parts = []
-    n_genes = len(dataset.genes)
+    n_genes = len(study.dataset.genes)
     max_sets = max(1, int(MAX_MOMENTS / max(1, n_genes)))
-    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, max_sets):
-        outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, subset)
+    for matrix in study.group_by_matrix(training_sets, max_sets):
+        outer = outer_elastic_nets(matrix, settings)
         halves = []
         fold_halves = []
-        for number, training_set in enumerate(subset):
+        for number, training_set in enumerate(matrix.training_sets):
             halves.append((number, training_set.halves))
             inner_halves = training_set.inner_halves
             if len(inner_halves):
                 fold = training_set.permutation % len(inner_halves)
                 fold_halves.append((number, inner_halves[fold]))
-        lists = select_half_samples(outer, subset, halves, settings)
-        outer_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
+        lists = select_half_samples(outer, matrix.training_sets, halves, settings)
+        outer_parts.append(lists.with_gene_numbers(matrix.genes, n_genes))
         if fold_halves:
-            lists = select_half_samples(outer, subset, fold_halves, settings)
-            inner_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
+            lists = select_half_samples(outer, matrix.training_sets, fold_halves, settings)
+            inner_parts.append(lists.with_gene_numbers(matrix.genes, n_genes))
     return (
         HalfSampleLists.join(outer_parts) if outer_parts else None,
         HalfSampleLists.join(inner_parts) if inner_parts else None,

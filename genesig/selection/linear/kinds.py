@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Steps, moment_settings
+from genesig.data.steps.normalise import moment_settings
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.optim.class_line import (
@@ -41,7 +41,11 @@ from genesig.selection.linear.elastic_nets import (
     MultiTaskElasticNets,
     NestedModels,
 )
-from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
+from genesig.selection.linear.training_sets import (
+    LinearSettings,
+    NormalisedMatrix,
+    TrainingSet,
+)
 
 Calibration = Callable[[TrainingSet, Array], ShrunkenLine]
 """Training set and its cross-fitted scores (n, ...), NaN for other samples -> line of
@@ -418,31 +422,27 @@ def score_thresholds(training_set: TrainingSet, scores: Array, settings: LinearS
 
 
 def outer_elastic_nets(
-    X: Array,
-    fold_steps: Steps,
-    dataset: Dataset,
-    genes: Array,
-    settings: LinearSettings,
-    training_sets: list[TrainingSet],
-    omic_factors: Array | None = None,
+    matrix: NormalisedMatrix, settings: LinearSettings, omic_factors: Array | None = None
 ) -> ElasticNets:
-    """Return the elastic nets of training sets that share the matrix X of some genes.
+    """Return the elastic nets of the training sets of a matrix.
 
-    `omic_factors` (n_omics,) multiply the l1 terms of the genes of each omic.
+    `omic_factors` (n_omics,) multiply the l1 terms of the genes of each omic; all are 1 without it.
     """
+    training_sets = matrix.training_sets
     kind = training_sets[0].kind
     fitting = FITTINGS[kind]
+    dataset = matrix.study.dataset
     penalty_factors = dataset.prior_weights(omic_factors)
     matrix_settings = MatrixSettings(
-        **moment_settings(fold_steps),
+        **moment_settings(matrix.study.fold_steps),
         ties=training_sets[0].ties,
-        fusion=_fusion_penalty(dataset, genes, settings),
-        penalty_factors=None if penalty_factors is None else penalty_factors[genes],
+        fusion=_fusion_penalty(dataset, matrix.genes, settings),
+        penalty_factors=None if penalty_factors is None else penalty_factors[matrix.genes],
     )
     if matrix_settings.fusion is not None and not fitting.allows_fusion:
         raise GenesigError(f"linear.penalty: 'fused' is not made for {kind}; take l1")
     return fitting.elastic_nets(
-        X,
+        matrix.X,
         np.column_stack([training_set.y for training_set in training_sets]),
         np.hstack([training_set.training_mask() for training_set in training_sets]),
         [training_set.covariates for training_set in training_sets],

@@ -11,23 +11,16 @@ import logging
 import time
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.draw import redraw_final_split
-from genesig.data.steps.normalise import Steps
 from genesig.errors import GenesigError, pick
-from genesig.results import Dataset, Fits, Splits
+from genesig.results import Fits
 from genesig.results.fits import CovariateWeights, GridSearch, covariate_part
 from genesig.results.splits import PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET, HalfSampleStudy
-from genesig.selection.linear.answers import (
-    AnswerNets,
-    NullTails,
-    add_answers,
-    predicts_by_half_samples,
-)
+from genesig.selection.linear.answers import NullTails, add_answers, predicts_by_half_samples
 from genesig.selection.linear.elastic_nets import NestedModels, fit_nested_lists
 from genesig.selection.linear.grid import (
     CHOICE_RULES,
@@ -54,10 +47,9 @@ from genesig.selection.linear.training_sets import (
     MAX_MOMENTS,
     NO_HALVES,
     LinearSettings,
+    PreparedStudy,
     TrainingSet,
     batch_of,
-    group_by_matrix,
-    make_training_sets,
     permutation_numbers,
 )
 
@@ -67,46 +59,38 @@ log = logging.getLogger(__name__)
 
 
 def nested_cross_validation(
-    dataset: Dataset,
-    splits: Splits,
+    study: PreparedStudy,
+    settings: LinearSettings,
     half_sample_study: HalfSampleStudy | None = None,
     *,
     labels: str,
     batch: str,
-    fold_steps: Steps,
-    **linear: Any,
 ) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
-    dataset: after the row-wise steps.
     half_sample_study, optional: numbers of genes that are expected under permuted labels. If it is
         missing or empty, the chosen list of the two stages is the only answer. The same holds under
         permuted labels, unless `predicts_by_half_samples`.
     labels: ``observed`` or ``permuted-FIRST-LAST``.
     batch: ``2of3``: every third split, from the second on.
-    fold_steps: steps learned on training rows: ``normalise.folds`` of the config.
-    **linear: see `LinearSettings`.
     """
-    settings = LinearSettings(**linear)
-    permutations = permutation_numbers(labels)
     if labels != "observed" and not predicts_by_half_samples(settings):
         half_sample_study = None  # no result uses the FDR-selected genes of permuted labels
-    null_tails = NullTails.from_study(half_sample_study, "outer")
-    half_counts = count_pairs(PAIRS_OF_TRAINING_SET, settings) if half_sample_study else NO_HALVES
-    outer_splits = batch_of(splits.outer, batch)
-    training_sets = make_training_sets(
-        dataset, splits, outer_splits, permutations, half_counts=half_counts
+    training_sets = study.make_training_sets(
+        batch_of(study.splits.outer, batch),
+        permutation_numbers(labels),
+        half_counts=(
+            count_pairs(PAIRS_OF_TRAINING_SET, settings) if half_sample_study else NO_HALVES
+        ),
     )
-    return _fit_training_sets(dataset, training_sets, fold_steps, settings, null_tails)
+    null_tails = NullTails.from_study(half_sample_study, "outer")
+    return _fit_training_sets(study, training_sets, settings, null_tails)
 
 
 def fit_final_model(
-    dataset: Dataset,
-    splits: Splits,
+    study: PreparedStudy,
+    settings: LinearSettings,
     half_sample_study: HalfSampleStudy | None = None,
-    *,
-    fold_steps: Steps,
-    **linear: Any,
 ) -> Fits:
     """Fit all samples: the model to use, whose error the nested cross-validation estimates.
 
@@ -116,32 +100,22 @@ def fit_final_model(
 
     Parameters are those of `nested_cross_validation`.
     """
-    settings = LinearSettings(**linear)
-    null_tails = NullTails.from_study(half_sample_study, "final")
     half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
-    training_sets = make_training_sets(
-        dataset, splits, [splits.final], permutations=[0], half_counts=half_counts
-    )
-    redrawn_sets = make_training_sets(
-        dataset, splits, redraw_final_split(dataset, splits), permutations=[0]
-    )
+    training_sets = study.make_training_sets([study.splits.final], half_counts=half_counts)
+    redrawn_sets = study.make_training_sets(redraw_final_split(study.dataset, study.splits))
     return _fit_training_sets(
-        dataset,
+        study,
         training_sets,
-        fold_steps,
         settings,
-        null_tails,
+        NullTails.from_study(half_sample_study, "final"),
         choose_settings=partial(search_grid_averaged, redrawn_sets),
     )
 
 
 def fit_half_samples(
-    dataset: Dataset,
-    splits: Splits,
+    study: PreparedStudy,
+    settings: LinearSettings,
     half_sample_study: HalfSampleStudy | None = None,
-    *,
-    fold_steps: Steps,
-    **linear: Any,
 ) -> Fits:
     """Fit every half-subsample, as an outer training set is fitted.
 
@@ -149,44 +123,33 @@ def fit_half_samples(
     many patients would have given. A list of the lasso of equal length is added (see
     `add_lasso_lists`). Parameters are those of `nested_cross_validation`.
     """
-    settings = LinearSettings(**linear)
-    null_tails = NullTails.from_study(half_sample_study, "half")
     half_counts = count_pairs_of_half_samples(settings) if half_sample_study else NO_HALVES
-    training_sets = make_training_sets(
-        dataset, splits, splits.subsamples, permutations=[0], half_counts=half_counts
-    )
     return _fit_training_sets(
-        dataset,
-        training_sets,
-        fold_steps,
+        study,
+        study.make_training_sets(study.splits.subsamples, half_counts=half_counts),
         settings,
-        null_tails,
+        NullTails.from_study(half_sample_study, "half"),
         with_lasso_lists=settings.penalty == "l1",
     )
 
 
 def _fit_training_sets(
-    dataset: Dataset,
+    study: PreparedStudy,
     training_sets: list[TrainingSet],
-    fold_steps: Steps,
     settings: LinearSettings,
     null_tails: NullTails | None = None,
     *,
     choose_settings: ChooseSettings = search_grid,
     with_lasso_lists: bool = False,
 ) -> Fits:
-    """Return the fits of training sets in order, with answers if there are `null_tails`.
-
-    Each subset of them shares a normalised matrix X; `genes` are the numbers of its columns in the
-    data set.
-    """
+    """Return the fits of training sets in order, with answers if there are `null_tails`."""
     start_time = time.monotonic()
+    dataset = study.dataset
     output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
     n_outputs = int(np.prod(output_shape))
     max_sets = min(MAX_TRAINING_SETS, int(MAX_MOMENTS / max(1, len(dataset.genes)))) // n_outputs
-    candidates = candidate_factors(dataset, settings)
     # Memory holds the choices of all candidates at once, with the scores of their folds.
-    batch_size = max(1, max_sets // len(candidates))
+    batch_size = max(1, max_sets // len(candidate_factors(dataset, settings)))
     fits_of_matrices = [
         Fits.none(
             settings.tau_fractions(),
@@ -197,23 +160,15 @@ def _fit_training_sets(
         )
     ]
     n_done = 0
-    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, batch_size):
-        genes = reference.genes
-        make_outer = partial(outer_elastic_nets, X, fold_steps, dataset, genes, settings)
+    for matrix in study.group_by_matrix(training_sets, batch_size):
         numbers = []
         fits_of_factors = []
-        for same_factors in group_by_factors(
-            subset, make_outer, choose_settings, settings, candidates
-        ):
-            fits, choices = _fit_short_enough(same_factors, genes, settings)
+        for same_factors in group_by_factors(matrix, settings, choose_settings):
+            fits, same_factors = _fit_short_enough(same_factors, settings)
             if null_tails is not None:
-                equal_outer, equal_inner = same_factors.with_equal_factors(make_outer)
-                nets = AnswerNets(same_factors.outer, same_factors.inner, equal_outer, equal_inner)
-                fits = add_answers(
-                    same_factors.training_sets, choices, fits, nets, genes, settings, null_tails
-                )
+                fits = add_answers(same_factors, fits, settings, null_tails)
             if with_lasso_lists:
-                fits = add_lasso_lists(same_factors.outer, fits, genes, settings)
+                fits = add_lasso_lists(same_factors.outer, fits, matrix.genes, settings)
             if same_factors.factors is not None:
                 factors = np.tile(same_factors.factors, (len(fits), 1))
                 fits = replace(fits, grid=replace(fits.grid, factors=factors))
@@ -222,32 +177,29 @@ def _fit_training_sets(
         # Sets that chose the same factors were fitted together.
         original_order = np.argsort(np.concatenate(numbers))
         fits_of_matrices.append(Fits.concatenate(fits_of_factors).take(original_order))
-        n_done += len(subset)
+        n_done += len(original_order)
         log.info("%d of %d fits, %.0f s", n_done, len(training_sets), time.monotonic() - start_time)
     return Fits.concatenate(fits_of_matrices)
 
 
 def _fit_short_enough(
-    same_factors: SameFactors, genes: Array, settings: LinearSettings
-) -> tuple[Fits, list[GridChoice]]:
-    """Return the fits and their choices, each with a list of at most ``signature.most`` genes.
+    same_factors: SameFactors, settings: LinearSettings
+) -> tuple[Fits, SameFactors]:
+    """Return the fits, each with a list of at most ``signature.most`` genes, and their choices.
 
     The inner folds, which choose, have fewer samples and often shorter lists than the training set.
     A set whose list is longer, or whose lists all exceed ``linear.longest``, chooses again among
     shorter lists; without a shorter choice its list stays.
 
-    genes (d,) int: numbers in the data set of the columns of the matrix.
-
     Raises GenesigError: if a training set has no list and no shorter choice.
     """
-    training_sets = same_factors.training_sets
-    choices = same_factors.choices
-    fits = _fit_choices(same_factors, genes, settings)
+    training_sets = same_factors.matrix.training_sets
+    fits = _fit_choices(same_factors, settings)
     list_sizes = fits.sizes()[np.arange(len(fits)), fits.chosen_lists]
     no_list = np.asarray(np.isnan(fits.gap).all(axis=1))
     shorter_choices = {}
     for fit in np.flatnonzero(no_list | (list_sizes > settings.most)):
-        choice = choices[fit].shorter()
+        choice = same_factors.choices[fit].shorter()
         if choice is not None:
             shorter_choices[fit] = choice
         elif no_list[fit]:
@@ -258,25 +210,27 @@ def _fit_short_enough(
                 f"{settings.longest} genes; raise linear.longest or linear.tau_min"
             )
     if not shorter_choices:
-        return fits, choices
-    subset = [training_sets[fit] for fit in shorter_choices]
+        return fits, same_factors
+    subset = same_factors.matrix.subset(shorter_choices)
     # `numbers` and `inner`, which no fit uses, stay those of all sets.
-    refitted = same_factors._replace(
-        training_sets=subset,
-        outer=same_factors.make_outer(subset),
+    chosen_again = same_factors._replace(
+        matrix=subset,
+        outer=outer_elastic_nets(subset, settings, same_factors.factors),
         choices=list(shorter_choices.values()),
     )
-    shorter_fits, last_choices = _fit_short_enough(refitted, genes, settings)
+    shorter_fits, chosen_again = _fit_short_enough(chosen_again, settings)
     order = np.arange(len(fits))
-    order[list(shorter_choices)] = len(fits) + np.arange(len(subset))
-    all_choices = [*choices, *last_choices]
-    all_fits = Fits.concatenate([fits, shorter_fits])
-    return all_fits.take(order), [all_choices[index] for index in order]
+    order[list(shorter_choices)] = len(fits) + np.arange(len(shorter_fits))
+    choices = [*same_factors.choices, *chosen_again.choices]
+    return (
+        Fits.concatenate([fits, shorter_fits]).take(order),
+        same_factors._replace(choices=[choices[index] for index in order]),
+    )
 
 
-def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettings) -> Fits:
+def _fit_choices(same_factors: SameFactors, settings: LinearSettings) -> Fits:
     """Return stage II at the choices of stage I, with the scores of the test samples."""
-    training_sets = same_factors.training_sets
+    training_sets = same_factors.matrix.training_sets
     outer = same_factors.outer
     choices = same_factors.choices
     tau = settings.tau_fractions()[[choice.indices.tau for choice in choices]]
@@ -310,7 +264,7 @@ def _fit_choices(same_factors: SameFactors, genes: Array, settings: LinearSettin
         choice=np.array(kept_indices),
         threshold=threshold,
         indptr=models.indptr,
-        indices=genes[models.indices],
+        indices=same_factors.matrix.genes[models.indices],
         values=models.values,
         intercept=models.intercept,
         gap=models.gap,

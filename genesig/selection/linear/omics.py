@@ -11,7 +11,6 @@ false discovery rate is estimated for equal factors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -21,35 +20,30 @@ from genesig.arrays import Array
 from genesig.results import Dataset
 from genesig.selection.linear.elastic_nets import ElasticNets
 from genesig.selection.linear.grid import ERROR_DIGITS, GridChoice
-from genesig.selection.linear.kinds import inner_elastic_nets
-from genesig.selection.linear.training_sets import LinearSettings, TrainingSet
+from genesig.selection.linear.kinds import inner_elastic_nets, outer_elastic_nets
+from genesig.selection.linear.training_sets import (
+    LinearSettings,
+    NormalisedMatrix,
+    TrainingSet,
+)
 
 ChooseSettings = Callable[
     [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[GridChoice]
 ]
 """Training sets, their elastic nets, elastic nets of their inner folds, settings -> choices."""
-MakeOuterNets = Callable[..., ElasticNets]
-"""Training sets and, by keyword, ``omic_factors`` (all 1 without it) -> their elastic nets."""
 
 PENALTY_RATIOS = (1.0, 2.0, 4.0)  # factors that are tried; at least one omic has 1
 
 
 class SameFactors(NamedTuple):
-    """Training sets that choose the same penalty factors."""
+    """Training sets of one matrix that choose the same penalty factors."""
 
-    numbers: Array  # (k,) int: position of each set among all that were given
-    training_sets: list[TrainingSet]
+    numbers: Array  # (k,) int: position of each set among all training sets of the matrix
+    matrix: NormalisedMatrix  # the matrix with these training sets only
     factors: Array | None  # (n_omics,) float: the chosen factors; None if there is no choice
-    make_outer: MakeOuterNets  # training sets -> their elastic nets with these factors
     outer: ElasticNets  # elastic nets of the training sets
     inner: ElasticNets  # elastic nets of the training sets of their inner folds
     choices: list[GridChoice]  # choice of each training set among the settings, at these factors
-
-    def with_equal_factors(self, make_outer: MakeOuterNets) -> tuple[ElasticNets, ElasticNets]:
-        """Return outer and inner nets with equal factors, the default of `make_outer`."""
-        if self.factors is None or (self.factors == 1).all():
-            return self.outer, self.inner
-        return _outer_and_inner_nets(self.training_sets, make_outer)
 
 
 def candidate_factors(dataset: Dataset, settings: LinearSettings) -> list[Array] | list[None]:
@@ -66,11 +60,7 @@ def candidate_factors(dataset: Dataset, settings: LinearSettings) -> list[Array]
 
 
 def group_by_factors(
-    training_sets: list[TrainingSet],
-    make_outer: MakeOuterNets,
-    choose_settings: ChooseSettings,
-    settings: LinearSettings,
-    candidates: list[Array] | list[None],
+    matrix: NormalisedMatrix, settings: LinearSettings, choose_settings: ChooseSettings
 ) -> Iterator[SameFactors]:
     """Yield the training sets that choose the same penalty factors, with their choices.
 
@@ -78,40 +68,42 @@ def group_by_factors(
     error below the error of equal factors. Otherwise equal factors win, because the best of several
     candidates looks better than it is.
     """
-    makers = [partial(make_outer, omic_factors=factors) for factors in candidates]
+    candidates = candidate_factors(matrix.study.dataset, settings)
     if len(candidates) == 1:
-        outer, inner = _outer_and_inner_nets(training_sets, makers[0])
-        choices = choose_settings(training_sets, outer, inner, settings)
-        numbers = np.arange(len(training_sets))
-        yield SameFactors(numbers, training_sets, candidates[0], makers[0], outer, inner, choices)
+        outer, inner = outer_and_inner_nets(matrix, settings, candidates[0])
+        choices = choose_settings(matrix.training_sets, outer, inner, settings)
+        yield SameFactors(np.arange(len(choices)), matrix, candidates[0], outer, inner, choices)
         return
     # Memory holds the choices of all candidates, but the elastic nets of one at a time.
     choices_of_candidates = [
-        choose_settings(training_sets, *_outer_and_inner_nets(training_sets, make), settings)
-        for make in makers
+        choose_settings(
+            matrix.training_sets,
+            *outer_and_inner_nets(matrix, settings, factors),
+            settings,
+        )
+        for factors in candidates
     ]
     best_candidates = _best_candidates(choices_of_candidates)
     for candidate in np.unique(best_candidates):
         numbers = np.flatnonzero(best_candidates == candidate)
-        subset = [training_sets[number] for number in numbers]
-        outer, inner = _outer_and_inner_nets(subset, makers[candidate])
+        subset = matrix.subset(numbers)
+        outer, inner = outer_and_inner_nets(subset, settings, candidates[candidate])
         yield SameFactors(
             numbers=numbers,
-            training_sets=subset,
+            matrix=subset,
             factors=candidates[candidate],
-            make_outer=makers[candidate],
             outer=outer,
             inner=inner,
             choices=[choices_of_candidates[candidate][number] for number in numbers],
         )
 
 
-def _outer_and_inner_nets(
-    training_sets: list[TrainingSet], make_outer: MakeOuterNets
+def outer_and_inner_nets(
+    matrix: NormalisedMatrix, settings: LinearSettings, omic_factors: Array | None = None
 ) -> tuple[ElasticNets, ElasticNets]:
-    """Return the elastic nets of training sets and of their inner folds."""
-    outer = make_outer(training_sets)
-    return outer, inner_elastic_nets(training_sets, outer)
+    """Return the elastic nets of the training sets of a matrix and of their inner folds."""
+    outer = outer_elastic_nets(matrix, settings, omic_factors)
+    return outer, inner_elastic_nets(matrix.training_sets, outer)
 
 
 def _best_candidates(choices_of_candidates: list[list[GridChoice]]) -> Array:

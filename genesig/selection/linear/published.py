@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import Steps
 from genesig.data.study.gene_sets import match_sets
-from genesig.results import CrossValidation, Dataset, Splits
+from genesig.results import CrossValidation
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
@@ -32,9 +32,8 @@ from genesig.selection.linear.kinds import (
 )
 from genesig.selection.linear.training_sets import (
     LinearSettings,
+    PreparedStudy,
     TrainingSet,
-    group_by_matrix,
-    make_training_sets,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 def published_table(
-    study: CrossValidation, *, sets: str, fold_steps: Steps, **linear: Any
+    study: CrossValidation, settings: LinearSettings, *, sets: str, fold_steps: Steps
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
 
@@ -65,7 +64,6 @@ def published_table(
     first genes of a random order, which is drawn once for all splits.
 
     sets: file of published signatures, GMT or GMX. fold_steps: ``normalise.folds`` of the config.
-    **linear: see `LinearSettings`.
     """
     import pandas as pd
 
@@ -79,7 +77,7 @@ def published_table(
     genesig_scores = collect_held_out(dataset, splits, fits)
     gene_lists = [signatures.members(number) for number in range(len(signatures))]
     list_scores = score_gene_lists(
-        dataset, splits, fits.sizes()[:, -1], gene_lists, fold_steps, LinearSettings(**linear)
+        PreparedStudy(dataset, splits, fold_steps), fits.sizes()[:, -1], gene_lists, settings
     )
     column_scores = [list_scores.column(column) for column in range(list_scores.scores.shape[1])]
     random_errors = np.concatenate(
@@ -122,12 +120,7 @@ def published_table(
 
 
 def score_gene_lists(
-    dataset: Dataset,
-    splits: Splits,
-    sizes: Array,
-    gene_lists: GeneLists,
-    fold_steps: Steps,
-    settings: LinearSettings,
+    study: PreparedStudy, sizes: Array, gene_lists: GeneLists, settings: LinearSettings
 ) -> HeldOutScores:
     """Return the held-out scores of gene lists and of `N_RANDOM_LISTS` random ones, in columns.
 
@@ -138,15 +131,18 @@ def score_gene_lists(
     sizes (n_splits,) int: number of genes of a random list in each outer split. gene_lists: genes
     of each list; a gene that a step leaves out in a split is not in the list there.
     """
+    dataset = study.dataset
+    splits = study.splits
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
     random_orders = [rng.permutation(len(dataset.genes)) for _ in range(N_RANDOM_LISTS)]
-    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
+    training_sets = study.make_training_sets(splits.outer)
     size_of_split = dict(zip([split.name for split in splits.outer], sizes, strict=True))
     scores = []
-    for X, reference, (training_set,) in group_by_matrix(dataset, training_sets, fold_steps, 1):
+    for matrix in study.group_by_matrix(training_sets, max_training_sets=1):
+        (training_set,) = matrix.training_sets
         size = int(size_of_split[training_set.split])
         column_of_gene = np.full(len(dataset.genes), -1)
-        column_of_gene[reference.genes] = np.arange(len(reference.genes))
+        column_of_gene[matrix.genes] = np.arange(len(matrix.genes))
         lists = []
         for genes in gene_lists:
             columns = column_of_gene[genes]
@@ -154,9 +150,7 @@ def score_gene_lists(
         for order in random_orders:
             columns = column_of_gene[order]
             lists.append(np.sort(columns[columns >= 0][:size]))
-        outer = outer_elastic_nets(
-            X, fold_steps, dataset, reference.genes, settings, [training_set]
-        )
+        outer = outer_elastic_nets(matrix, settings)
         batches = list(_held_out_scores(training_set, outer, lists, settings))
         scores.append(np.concatenate(batches, axis=1))
         log.info("published signatures: %d of %d splits", len(scores), len(training_sets))

@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
@@ -25,7 +25,6 @@ from genesig.data.steps.alignment import Alignments
 from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     MOMENT_STEPS,
-    Reference,
     Steps,
     alignments_to_choose,
     fit_reference_steps,
@@ -119,167 +118,207 @@ def batch_of(splits: tuple[Split, ...], batch: str) -> tuple[Split, ...]:
     return splits[number - 1 :: count]
 
 
-def make_training_sets(
-    dataset: Dataset,
-    splits: Splits,
-    outer_splits: Iterable[Split],
-    permutations: Iterable[int],
-    *,
-    half_counts: HalfCounts = NO_HALVES,
-    stage: int = PERMUTATION,
-) -> list[TrainingSet]:
-    """Return the training set of each split under each permutation, permutations outermost.
+@dataclass(frozen=True)
+class NormalisedMatrix:
+    """A matrix after the steps learned on training rows, and the training sets that share it."""
 
-    Permutation 0 has the observed labels. `stage` separates the random numbers of permutations that
-    serve different tests.
+    study: PreparedStudy
+    X: Array  # (n, d) float: not yet centred and scaled, which the solvers do for each training set
+    genes: Array  # (d,) int: number in the data set of the gene of each column, ascending
+    training_sets: list[TrainingSet]
+
+    def subset(self, numbers: Iterable[Any]) -> NormalisedMatrix:
+        """Return the matrix with some of its training sets, by their positions."""
+        return replace(self, training_sets=[self.training_sets[number] for number in numbers])
+
+
+@dataclass(frozen=True)
+class PreparedStudy:
+    """A study as it enters the loops, which take their training sets and matrices from it.
+
+    All that training sets share, such as covariates and bound steps, is computed once.
     """
-    y = dataset.response()
-    covariates = Covariates.from_dataset(dataset)
-    group = group_numbers(dataset.groups())
-    samples = Samples.from_dataset(dataset)
-    # Halves stay with the samples, so that all permutations share them.
-    halves_by_split = [
-        (split, *samples.draw_halves_of_split(split, half_counts, splits.seed))
-        for split in outer_splits
-    ]
-    training_sets = []
-    for permutation in permutations:
-        # row_of_sample[i] is the row of X that sample i takes
-        row_of_sample = draw_permutation(dataset, splits, permutation, stage)
-        matrix_permutation = None
-        if permutation and dataset.design.covariates:
-            matrix_permutation = row_of_sample
-            row_of_sample = np.arange(len(matrix_permutation))
-        sample_of_row = np.argsort(row_of_sample)
-        make_training_set = partial(
-            TrainingSet,
-            permutation=permutation,
-            y=y[sample_of_row],
-            kind=dataset.design.kind,
-            ties=dataset.design.ties,
-            covariates=None if covariates is None else covariates.permute(row_of_sample),
-            group=None if group is None else group[sample_of_row],
-            matrix_permutation=matrix_permutation,
-        )
-        for split, halves, inner_halves in halves_by_split:
-            label_rows = dataset.rows(split.test)
-            training_sets.append(
-                make_training_set(
-                    split=split.name,
-                    train=np.sort(row_of_sample[dataset.rows(split.train)]),
-                    test=row_of_sample[label_rows],
-                    inner_folds=tuple(
-                        np.sort(row_of_sample[dataset.rows(fold)]) for fold in split.inner
-                    ),
-                    label_rows=label_rows,
-                    halves=halves[sample_of_row],
-                    inner_halves=inner_halves[:, sample_of_row],
+
+    dataset: Dataset  # after the row-wise steps
+    splits: Splits
+    fold_steps: Steps  # steps learned on training rows: ``normalise.folds`` of the config
+
+    @classmethod
+    def load(cls, files: Any, fold_steps: Steps) -> PreparedStudy:
+        """Read the inputs `dataset` and `splits` of a rule."""
+        return cls(Dataset.load(files.dataset), Splits.load(files.splits), fold_steps)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples, by which halves are drawn."""
+        return Samples.from_dataset(self.dataset)
+
+    @cached_property
+    def covariates(self) -> Covariates | None:
+        """Covariates and weights of the samples; None without both."""
+        return Covariates.from_dataset(self.dataset)
+
+    @cached_property
+    def bound_steps(self) -> Steps:
+        """`fold_steps` after the alignment of studies, bound to the tables of the data set."""
+        return learned_steps(self.fold_steps, self.dataset)
+
+    @cached_property
+    def alignments(self) -> Alignments | None:
+        """Ways to align the studies of a pool, if each training set chooses one; otherwise None."""
+        return alignments_to_choose(self.dataset)
+
+    def make_training_sets(
+        self,
+        splits: Iterable[Split],
+        permutations: Iterable[int] = (0,),
+        *,
+        half_counts: HalfCounts = NO_HALVES,
+        stage: int = PERMUTATION,
+    ) -> list[TrainingSet]:
+        """Return the training set of each split under each permutation, permutations outermost.
+
+        Permutation 0 has the observed labels. `stage` separates the random numbers of permutations
+        that serve different tests.
+        """
+        dataset = self.dataset
+        y = dataset.response()
+        covariates = self.covariates
+        group = group_numbers(dataset.groups())
+        # Halves stay with the samples, so that all permutations share them.
+        halves_by_split = [
+            (split, *self.samples.draw_halves_of_split(split, half_counts, self.splits.seed))
+            for split in splits
+        ]
+        training_sets = []
+        for permutation in permutations:
+            # row_of_sample[i] is the row of X that sample i takes
+            row_of_sample = draw_permutation(dataset, self.splits, permutation, stage)
+            matrix_permutation = None
+            if permutation and dataset.design.covariates:
+                matrix_permutation = row_of_sample
+                row_of_sample = np.arange(len(matrix_permutation))
+            sample_of_row = np.argsort(row_of_sample)
+            make_training_set = partial(
+                TrainingSet,
+                permutation=permutation,
+                y=y[sample_of_row],
+                kind=dataset.design.kind,
+                ties=dataset.design.ties,
+                covariates=None if covariates is None else covariates.permute(row_of_sample),
+                group=None if group is None else group[sample_of_row],
+                matrix_permutation=matrix_permutation,
+            )
+            for split, halves, inner_halves in halves_by_split:
+                label_rows = dataset.rows(split.test)
+                training_sets.append(
+                    make_training_set(
+                        split=split.name,
+                        train=np.sort(row_of_sample[dataset.rows(split.train)]),
+                        test=row_of_sample[label_rows],
+                        inner_folds=tuple(
+                            np.sort(row_of_sample[dataset.rows(fold)]) for fold in split.inner
+                        ),
+                        label_rows=label_rows,
+                        halves=halves[sample_of_row],
+                        inner_halves=inner_halves[:, sample_of_row],
+                    )
                 )
+        return training_sets
+
+    def group_by_matrix(
+        self, training_sets: list[TrainingSet], max_training_sets: int
+    ) -> Iterator[NormalisedMatrix]:
+        """Yield each normalised matrix with the training sets that share it, in their order.
+
+        Without steps that learn from training rows (quantile, filters) all training sets share X;
+        batches then have about `max_training_sets` sets, inner folds included. Otherwise each set
+        has a matrix. With covariates each permutation has a matrix. If each training set chooses
+        how the studies of a pool are aligned (see `Alignments`), consecutive ones with the same
+        choice share a matrix.
+
+        training_sets: permutations outermost, as `make_training_sets` returns them; only
+            consecutive ones can share a matrix.
+        """
+
+        def permutation_of_matrix(training_set: TrainingSet) -> int:
+            return 0 if training_set.matrix_permutation is None else training_set.permutation
+
+        for _, members in groupby(training_sets, permutation_of_matrix):
+            subset = list(members)
+            matrix_permutation = subset[0].matrix_permutation
+            for X, aligned_subset in self._align_studies(subset, matrix_permutation):
+                exchanged = X
+                if matrix_permutation is not None:
+                    exchanged = exchange_residuals(replace(self.dataset, X=X), matrix_permutation)
+                yield from self._normalise(exchanged, aligned_subset, max_training_sets)
+
+    def _align_studies(
+        self, training_sets: list[TrainingSet], matrix_permutation: Array | None
+    ) -> Iterator[tuple[Array, list[TrainingSet]]]:
+        """Yield X with its studies aligned in one way, and the training sets that choose this way.
+
+        Training samples choose the way with the smallest error. Without a choice the X of the data
+        set and all training sets are yielded at once.
+        """
+        if self.alignments is None:
+            yield self.dataset.X, training_sets
+            return
+        exchange_matrix = None
+        if matrix_permutation is not None:  # the exchange is linear in X
+            identity = replace(self.dataset, X=np.eye(len(matrix_permutation)))
+            exchange_matrix = exchange_residuals(identity, matrix_permutation)
+        alignment_names = [
+            self.alignments.choose_best(
+                self.dataset.response_kind.numeric_response(training_set.y[training_set.train]),
+                training_set.train,
+                exchange_matrix,
             )
-    return training_sets
+            for training_set in training_sets
+        ]
+        named_sets = zip(alignment_names, training_sets, strict=True)
+        for name, pairs in groupby(named_sets, lambda pair: pair[0]):
+            yield self.alignments.aligned_copy(name), [member for _, member in pairs]
 
+    def _normalise(
+        self, X: Array, training_sets: list[TrainingSet], max_training_sets: int
+    ) -> Iterator[NormalisedMatrix]:
+        """Yield each matrix that the learned steps make of X, with its training sets.
 
-def group_by_matrix(
-    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, max_training_sets: int
-) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
-    """Yield each normalised matrix, its fitted steps, and the training sets that share it.
-
-    Without steps that learn from training rows (quantile, filters) all training sets share X;
-    batches then have about `max_training_sets` sets, inner folds included. Otherwise each set has a
-    matrix. With covariates each permutation has a matrix. If each training set chooses how the
-    studies of a pool are aligned (see `Alignments`), consecutive ones with the same choice share a
-    matrix.
-
-    training_sets: permutations outermost, as `make_training_sets` returns them; only consecutive
-        ones can share a matrix.
-    fold_steps: ``normalise.folds`` of the config.
-    """
-    alignments = alignments_to_choose(dataset)
-    bound_steps = learned_steps(fold_steps, dataset)
-
-    def permutation_of_matrix(training_set: TrainingSet) -> int:
-        return 0 if training_set.matrix_permutation is None else training_set.permutation
-
-    for _, members in groupby(training_sets, permutation_of_matrix):
-        subset = list(members)
-        matrix_permutation = subset[0].matrix_permutation
-        for aligned, aligned_subset in _align_studies(
-            dataset, alignments, subset, matrix_permutation
-        ):
-            if matrix_permutation is not None:
-                aligned = replace(aligned, X=exchange_residuals(aligned, matrix_permutation))
-            yield from _normalise_matrices(aligned, aligned_subset, bound_steps, max_training_sets)
-
-
-def _align_studies(
-    dataset: Dataset,
-    alignments: Alignments | None,
-    training_sets: list[TrainingSet],
-    matrix_permutation: Array | None,
-) -> Iterator[tuple[Dataset, list[TrainingSet]]]:
-    """Yield the data set with its studies aligned in one way, and the training sets that choose it.
-
-    Training samples choose the way with the smallest error. Without a choice (`alignments` is None)
-    the data set and all training sets are yielded at once.
-    """
-    if alignments is None:
-        yield dataset, training_sets
-        return
-    exchange_matrix = None
-    if matrix_permutation is not None:  # the exchange is linear in X
-        identity = replace(dataset, X=np.eye(len(matrix_permutation)))
-        exchange_matrix = exchange_residuals(identity, matrix_permutation)
-    alignment_names = [
-        alignments.choose_best(
-            dataset.response_kind.numeric_response(training_set.y[training_set.train]),
-            training_set.train,
-            exchange_matrix,
+        Rows of the sample table stay beside the rows of X, so that each row keeps its batch. The
+        response is that of ``training_set.y``, which a permutation changes.
+        """
+        obs = self.dataset.obs
+        if all(step["step"] in MOMENT_STEPS for step in self.bound_steps):
+            # Only centring and scaling is learned. The solver does it, so that sets share X.
+            genes = fit_reference_steps(X, self.bound_steps).genes
+            n_folds = max(len(training_set.inner_folds) for training_set in training_sets)
+            batch_size = max(1, max_training_sets // (1 + n_folds))
+            for start in range(0, len(training_sets), batch_size):
+                yield NormalisedMatrix(self, X, genes, training_sets[start : start + batch_size])
+            return
+        # Computations that training sets share are done once, and kept in the settings of steps.
+        steps_of_set = steps_by_training_set(
+            X, self.bound_steps, [training_set.train for training_set in training_sets]
         )
-        for training_set in training_sets
-    ]
-    named_sets = zip(alignment_names, training_sets, strict=True)
-    for name, pairs in groupby(named_sets, lambda pair: pair[0]):
-        yield replace(dataset, X=alignments.aligned_copy(name)), [member for _, member in pairs]
-
-
-def _normalise_matrices(
-    dataset: Dataset, training_sets: list[TrainingSet], fold_steps: Steps, max_training_sets: int
-) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
-    """Yield each normalised matrix, its fitted steps and its training sets, for one data set.
-
-    Rows of the sample table stay beside the rows of X, so that each row keeps its batch. The
-    response is that of ``training_set.y``, which a permutation changes.
-    """
-    X = dataset.X
-    obs = dataset.obs
-    if all(step["step"] in MOMENT_STEPS for step in fold_steps):
-        # Only centring and scaling is learned. The solver does it, so that training sets share X.
-        reference = fit_reference_steps(X, fold_steps)
-        n_folds = max((len(training_set.inner_folds) for training_set in training_sets), default=0)
-        batch_size = max(1, max_training_sets // (1 + n_folds))
-        for start in range(0, len(training_sets), batch_size):
-            yield X, reference, training_sets[start : start + batch_size]
-        return
-    # Computations that training sets share are done once, and kept in the settings of the steps.
-    steps_of_set = steps_by_training_set(
-        X, fold_steps, [training_set.train for training_set in training_sets]
-    )
-    for training_set, steps in zip(training_sets, steps_of_set, strict=True):
-        train = training_set.train
-        steps_with_response = with_response(steps, dataset, training_set.y[train])
-        try:
-            reference = fit_reference_steps(X[train], steps_with_response, obs.iloc[train])
-        except GenesigError as error:
-            raise GenesigError(f"split {training_set.split}: {error}") from error
-        if training_set.permutation == 0 and (n_uncorrected := reference.uncorrected(obs).sum()):
-            log.warning(
-                "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
-                "training samples",
-                training_set.split,
-                counted(n_uncorrected, "sample"),
-                "its" if n_uncorrected == 1 else "their",
-            )
-        yield reference.transform(X, obs), reference, [training_set]
+        for training_set, steps in zip(training_sets, steps_of_set, strict=True):
+            train = training_set.train
+            steps_with_response = with_response(steps, self.dataset, training_set.y[train])
+            try:
+                reference = fit_reference_steps(X[train], steps_with_response, obs.iloc[train])
+            except GenesigError as error:
+                raise GenesigError(f"split {training_set.split}: {error}") from error
+            n_uncorrected = reference.uncorrected(obs).sum()
+            if training_set.permutation == 0 and n_uncorrected:
+                log.warning(
+                    "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
+                    "training samples",
+                    training_set.split,
+                    counted(n_uncorrected, "sample"),
+                    "its" if n_uncorrected == 1 else "their",
+                )
+            normalised = reference.transform(X, obs)
+            yield NormalisedMatrix(self, normalised, reference.genes, [training_set])
 
 
 LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)  # from which inner folds choose for an ensemble

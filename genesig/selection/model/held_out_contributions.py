@@ -10,7 +10,7 @@ from genesig.arrays import Array
 from genesig.data.steps.normalise import Steps
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.linear.training_sets import TrainingSet, group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +49,16 @@ def held_out_contributions(
     terms = np.zeros((n, len(genes) + len(covariates)))
     intercepts = np.zeros(n)
     n_tested = np.zeros(n, dtype=np.int64)
-    training_sets = make_training_sets(dataset, splits, splits.outer, permutations=[0])
-    for X, reference, subset in group_by_matrix(
-        dataset, training_sets, fold_steps, len(training_sets)
-    ):
-        for training_set in subset:
+    study = PreparedStudy(dataset, splits, fold_steps)
+    training_sets = study.make_training_sets(splits.outer)
+    for matrix in study.group_by_matrix(training_sets, len(training_sets)):
+        for training_set in matrix.training_sets:
             fit = fit_of_split[training_set.split]
             list_genes = chosen.chosen_coef(fit)[0]
-            columns = np.searchsorted(reference.genes, list_genes)
-            fit_terms, fit_intercepts = _terms_of_fit(X[:, columns], training_set, chosen, fit)
+            columns = np.searchsorted(matrix.genes, list_genes)
+            fit_terms, fit_intercepts = _terms_of_fit(
+                matrix.X[:, columns], training_set, chosen, fit
+            )
             term_numbers = np.concatenate([np.searchsorted(genes, list_genes), covariate_terms])
             test = training_set.test
             # Several columns of one covariate add up in its term.

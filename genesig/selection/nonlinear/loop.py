@@ -14,26 +14,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, Steps, moment_settings
+from genesig.data.steps.normalise import moment_settings
 from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.choice import PathFit, Ridge
-from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (
+    NormalisedMatrix,
+    PreparedStudy,
     TrainingSet,
     batch_of,
-    group_by_matrix,
-    make_training_sets,
 )
 from genesig.selection.nonlinear.training_sets import (
     InnerChoice,
@@ -131,9 +130,7 @@ N_CURVE_POINTS = 41  # number of points of a curve
 CURVE_COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
 
 
-def curves(
-    dataset: Dataset, reference: Reference, kernel_data: KernelData, fit: PathFit | None
-) -> pd.DataFrame:
+def curves(matrix: NormalisedMatrix, kernel_data: KernelData, fit: PathFit | None) -> pd.DataFrame:
     """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
 
     Genes by falling derivative ``norm``; ``value`` runs from the smallest to the largest value of
@@ -149,12 +146,13 @@ def curves(
     last_step = len(fit.path.solutions) - 1
     norms = fit.path.solutions[last_step].norms * fit.y_scale
     selected = fit.support(last_step)
+    dataset = matrix.study.dataset
     symbols = dataset.var["symbol"].to_numpy()
     gene_tables = []
     score = _score_function(fit, last_step)
     for variable in selected[np.argsort(-norms[selected], kind="stable")]:
         column = int(fit.features[variable])
-        gene = int(reference.genes[kernel_data.genes[column]])
+        gene = int(matrix.genes[kernel_data.genes[column]])
         z, effect = dependence_on(score, fit.X, variable)
         gene_columns = {
             "gene": dataset.genes[gene],
@@ -212,78 +210,60 @@ def straightness(value: Array, effect: Array, samples: Array) -> float:
 log = logging.getLogger(__name__)
 
 
-def nonlinear_loop(
-    dataset: Dataset, splits: Splits, *, batch: str, fold_steps: Steps, **nonlinear: Any
-) -> ModelFits:
+def nonlinear_loop(study: PreparedStudy, protocol: NonlinearProtocol, *, batch: str) -> ModelFits:
     """Fit a batch of the outer splits, with the observed labels.
 
-    dataset: after the row-wise steps.
-    splits: their inner folds choose tau, nu, the kernel's width and the final ridge.
-    batch: ``2of3``: every third split, from the second on.
-    fold_steps: steps learned on training rows: ``normalise.folds`` of the config.
-    **nonlinear: the config section of this name, see `NonlinearProtocol`.
+    The inner folds choose tau, nu, the kernel's width and the final ridge. batch: ``2of3``: every
+    third split, from the second on.
 
     Screen, groups, centring, scaling and the kernel's width are learned on the training rows of
     each outer split and of each inner fold.
     """
-    protocol = NonlinearProtocol(**nonlinear)
-    training_sets = make_training_sets(
-        dataset, splits, batch_of(splits.outer, batch), permutations=[0]
-    )
+    training_sets = study.make_training_sets(batch_of(study.splits.outer, batch))
     rows = []
     start = time.monotonic()
-    for X, reference, training_set, shared in _matrices(
-        dataset, training_sets, fold_steps, protocol
-    ):
-        rows.append(_assess_split(X, reference, training_set, shared))
+    for matrix, shared in _matrices(study, training_sets, protocol):
+        rows.append(_assess_split(matrix, shared))
         log.info("%d of %d splits, %.0f s", len(rows), len(training_sets), time.monotonic() - start)
     return ModelFits.from_rows(rows)
 
 
 def nonlinear_final(
-    dataset: Dataset, splits: Splits, *, fold_steps: Steps, **nonlinear: Any
+    study: PreparedStudy, protocol: NonlinearProtocol
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
-    protocol = NonlinearProtocol(**nonlinear)
-    all_sets = make_training_sets(dataset, splits, [splits.final], permutations=[0])
-    X, reference, training_set, shared = next(_matrices(dataset, all_sets, fold_steps, protocol))
-    outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
+    all_samples = study.make_training_sets([study.splits.final])
+    ((matrix, shared),) = _matrices(study, all_samples, protocol)
+    (training_set,) = matrix.training_sets
+    outer_set, inner_sets, held_out_rows = _prepare_split(matrix.X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
-    row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
+    row = _fit_fields(matrix, training_set, outer_set, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
-    return ModelFits.from_rows([row]), curves(dataset, reference, outer_set, fit)
+    return ModelFits.from_rows([row]), curves(matrix, outer_set, fit)
 
 
 def _matrices(
-    dataset: Dataset,
-    training_sets: list[TrainingSet],
-    fold_steps: Steps,
-    protocol: NonlinearProtocol,
-) -> Any:
-    """Yield (matrix, fitted steps, training set, shared settings) of each training set."""
-    unit_variance = moment_settings(fold_steps)["unit_variance"]
+    study: PreparedStudy, training_sets: list[TrainingSet], protocol: NonlinearProtocol
+) -> Iterator[tuple[NormalisedMatrix, SharedSettings]]:
+    """Yield the matrix of each training set, with its shared settings."""
+    dataset = study.dataset
+    unit_variance = moment_settings(study.fold_steps)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, subset in group_by_matrix(dataset, training_sets, fold_steps, 1):
-        shared = SharedSettings(
-            protocol,
-            [dataset.genes[gene] for gene in reference.genes],
-            unit_variance,
-            group_of_gene,
-        )
-        for training_set in subset:
-            yield X, reference, training_set, shared
+    for matrix in study.group_by_matrix(training_sets, max_training_sets=1):
+        names = [dataset.genes[gene] for gene in matrix.genes]
+        yield matrix, SharedSettings(protocol, names, unit_variance, group_of_gene)
 
 
-def _assess_split(
-    X: Array, reference: Reference, training_set: TrainingSet, shared: SharedSettings
-) -> dict[str, Any]:
+def _assess_split(matrix: NormalisedMatrix, shared: SharedSettings) -> dict[str, Any]:
     """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
+    X = matrix.X
+    (training_set,) = matrix.training_sets
     protocol = shared.protocol
     outer_set, inner_sets, held_out_rows = _prepare_split(X, training_set, shared)
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
-    row = _fit_fields(reference, training_set, outer_set, choice, fit, protocol)
+    row = _fit_fields(matrix, training_set, outer_set, choice, fit, protocol)
     row["scores"] = _test_scores(outer_set, fit, X[training_set.test]) - choice.threshold
     row["fvm_scores"] = np.full(len(training_set.test), np.nan)
     row["fvm_genes"] = 0
@@ -339,7 +319,7 @@ def _test_scores(kernel_data: KernelData, fit: PathFit | None, X: Array) -> Arra
 
 
 def _fit_fields(
-    reference: Reference,
+    matrix: NormalisedMatrix,
     training_set: TrainingSet,
     kernel_data: KernelData,
     choice: InnerChoice,
@@ -380,7 +360,7 @@ def _fit_fields(
         row |= {
             "tau": protocol.tau_fractions()[last_step],
             "gap": solution.gap,
-            "indices": reference.genes[columns],
+            "indices": matrix.genes[columns],
             "sizes": solution.norms[selected] * fit.y_scale,
         }
     return row

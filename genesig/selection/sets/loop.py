@@ -13,21 +13,20 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
-from genesig.data.steps.normalise import Steps, moment_settings
+from genesig.data.steps.normalise import moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
 from genesig.response.design import SEVERAL_CLASSES
-from genesig.results import Dataset, Splits
+from genesig.results import Dataset
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (
+    PreparedStudy,
     TrainingSet,
     batch_of,
-    group_by_matrix,
-    make_training_sets,
     permutation_numbers,
 )
 from genesig.selection.sets.training_sets import (
@@ -55,47 +54,39 @@ log = logging.getLogger(__name__)
 
 
 def cross_validate_sets(
-    dataset: Dataset,
-    splits: Splits,
-    sets: GeneSets,
-    *,
-    labels: str,
-    batch: str,
-    fold_steps: Steps,
-    **structured: Any,
+    study: PreparedStudy, sets: GeneSets, settings: SetsSettings, *, labels: str, batch: str
 ) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
-    dataset: after the row-wise steps. labels: ``observed`` or ``permuted-FIRST-LAST``. batch:
-    ``2of3``: every third split, from the second on. fold_steps: steps learned on training rows:
-    ``normalise.folds`` of the config. **structured: see `SetsSettings`.
+    labels: ``observed`` or ``permuted-FIRST-LAST``. batch: ``2of3``: every third split, from the
+    second on.
 
     The weights of the sets are learned on the training rows of an outer split and serve its inner
     folds, as a quantile reference does. Each fold learns its own centring and scaling.
     """
-    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
-    training_sets = make_training_sets(
-        dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels)
+    training_sets = study.make_training_sets(
+        batch_of(study.splits.outer, batch), permutation_numbers(labels)
     )
-    return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
+    models = SetsStudy(study, sets, settings).models(training_sets)
+    return ModelFits.from_rows([_fit_row(model) for model in models])
 
 
 def fit_sets_final(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, fold_steps: Steps, **structured: Any
+    study: PreparedStudy, sets: GeneSets, settings: SetsSettings
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
-    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
-    (model,) = study.models(make_training_sets(dataset, splits, [splits.final], permutations=[0]))
-    return ModelFits.from_rows([_fit_row(model)]), genes_table(dataset, sets, model)
+    training_sets = study.make_training_sets([study.splits.final])
+    (model,) = SetsStudy(study, sets, settings).models(training_sets)
+    return ModelFits.from_rows([_fit_row(model)]), genes_table(study.dataset, sets, model)
 
 
 def fit_sets_half_samples(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, fold_steps: Steps, **structured: Any
+    study: PreparedStudy, sets: GeneSets, settings: SetsSettings
 ) -> ModelFits:
     """Fit every half-subsample, as an outer training set is fitted."""
-    study = SetsStudy(dataset, splits, sets, fold_steps, SetsSettings(**structured))
-    training_sets = make_training_sets(dataset, splits, splits.subsamples, permutations=[0])
-    return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
+    training_sets = study.make_training_sets(study.splits.subsamples)
+    models = SetsStudy(study, sets, settings).models(training_sets)
+    return ModelFits.from_rows([_fit_row(model) for model in models])
 
 
 @dataclass(frozen=True)
@@ -141,12 +132,10 @@ class SetsModel:
 
 @dataclass(frozen=True)
 class SetsStudy:
-    """Data and settings that all fits share."""
+    """Study, gene sets and settings that all fits share."""
 
-    dataset: Dataset
-    splits: Splits
+    study: PreparedStudy
     sets: GeneSets
-    fold_steps: Steps
     settings: SetsSettings
 
     def models(self, training_sets: list[TrainingSet]) -> Iterator[SetsModel]:
@@ -154,13 +143,11 @@ class SetsStudy:
         start_time = time.monotonic()
         n_done = 0
         last_log = start_time
-        for X, reference, subset in group_by_matrix(
-            self.dataset, training_sets, self.fold_steps, MAX_SHARED_SETS
-        ):
-            block_columns = self._block_columns(reference.genes, subset[0].split)
-            set_columns = np.ascontiguousarray(X[:, block_columns.columns])
-            for training_set in subset:
-                yield self._model(set_columns, training_set, block_columns, reference.genes)
+        for matrix in self.study.group_by_matrix(training_sets, MAX_SHARED_SETS):
+            block_columns = self._block_columns(matrix.genes, matrix.training_sets[0].split)
+            set_columns = np.ascontiguousarray(matrix.X[:, block_columns.columns])
+            for training_set in matrix.training_sets:
+                yield self._model(set_columns, training_set, block_columns, matrix.genes)
                 n_done += 1
                 is_last = n_done == len(training_sets)
                 if is_last or time.monotonic() - last_log > LOG_INTERVAL_SECONDS:
@@ -181,7 +168,7 @@ class SetsStudy:
     ) -> SetsModel:
         """Return the model of one training set of the matrix X."""
         outer, inner_data = outer_and_inner_data(
-            X, training_set, **moment_settings(self.fold_steps)
+            X, training_set, **moment_settings(self.study.fold_steps)
         )
         responses = self._null_responses(training_set, outer.Y)
         blocks = weighted_blocks(
@@ -214,13 +201,12 @@ class SetsStudy:
         """
         groups, batches = (
             None if labels is None else labels[training_set.train]
-            for labels in (self.dataset.groups(), self.dataset.batches())
+            for labels in (self.study.dataset.groups(), self.study.dataset.batches())
         )
         _, first_rows, response_code = np.unique(Y, axis=0, return_index=True, return_inverse=True)
         response_code = response_code.ravel()
-        rng = generator(
-            self.splits.seed, spawn_key(SET_WEIGHTS, permutation=training_set.permutation)
-        )
+        key = spawn_key(SET_WEIGHTS, permutation=training_set.permutation)
+        rng = generator(self.study.splits.seed, key)
         permuted_codes = permute_responses(
             response_code, groups, batches, N_WEIGHT_PERMUTATIONS, rng
         ).astype(int)

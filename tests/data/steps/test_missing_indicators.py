@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import settings
 from format_files import tabbed
+from linear_loops import fit_final_model
 
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.quality.overview import describe_quality
@@ -17,7 +18,6 @@ from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings_check import check_settings
 from genesig.errors import GenesigError
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

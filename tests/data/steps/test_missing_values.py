@@ -16,7 +16,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
 from genesig.errors import GenesigError, InvalidInput
-from genesig.selection.linear.training_sets import group_by_matrix, make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 
 KNN = {"step": "knn_impute", "neighbours": 3}
 ROW_WISE = {"step": "log2", "floor": 16, "ceiling": 65536}
@@ -158,21 +158,22 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     X[10:, 3] = 1.0
     dataset = make_dataset(X, y)
     splits = make_splits(dataset, 3, 1)
-    todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
     folds = [KNN | {"missing_most": 0.5}, {"step": "centre"}]
     genes_of = {}
-    for _, reference, (task,) in group_by_matrix(dataset, todo, folds, 1):
+    study = PreparedStudy(dataset, splits, folds)
+    for matrix in study.group_by_matrix(study.make_training_sets(splits.outer, [0, 1, 2]), 1):
+        (task,) = matrix.training_sets
         alone = [{**KNN, "missing_most": 0.5, "classes": task.y[task.train]}]
-        np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
-        genes_of[task.split, task.permutation] = reference.genes.tolist()
+        np.testing.assert_array_equal(matrix.genes, fit_steps(X[task.train], alone).genes)
+        genes_of[task.split, task.permutation] = matrix.genes.tolist()
     assert all(3 not in genes for (_, number), genes in genes_of.items() if number == 0)
     assert any(3 in genes for (_, number), genes in genes_of.items() if number > 0)
     changed_X = X.copy()
     split = splits.outer[0]
     changed_X[dataset.rows(split.test)] = np.nan
-    changed = replace(dataset, X=changed_X)
-    (group,) = group_by_matrix(changed, make_training_sets(changed, splits, [split], [0]), folds, 1)
-    assert group[1].genes.tolist() == genes_of[split.name, 0]
+    changed = PreparedStudy(replace(dataset, X=changed_X), splits, folds)
+    (matrix,) = changed.group_by_matrix(changed.make_training_sets([split]), 1)
+    assert matrix.genes.tolist() == genes_of[split.name, 0]
 
 
 def test_values_missing_by_class_are_warned_of_by_validation(study):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fitted_models import score
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 from small_study import SAMPLES, Study, as_text
 
@@ -20,10 +21,6 @@ from genesig.data.steps.normalise import bind_steps, fit_steps
 from genesig.data.study.confounding import association_with_label
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}

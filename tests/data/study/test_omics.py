@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import settings
+from linear_loops import fit_final_model
 from settings import of_kind
 from small_study import GENES, Study
 from study_data import study_of
@@ -28,7 +29,6 @@ from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import (
+    fit_final_model,
+    nested_cross_validation,
+    study_half_samples,
+)
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 
 CONTROLS = pd.DataFrame(
     {

@@ -10,6 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import (
+    fit_final_model,
+    nested_cross_validation,
+    study_half_samples,
+)
 from scipy import stats
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
@@ -28,11 +33,6 @@ from genesig.selection.assess.operating_point import (
     predictive_values,
     threshold_for_sensitivity,
     threshold_of_least_loss,
-)
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
 )
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

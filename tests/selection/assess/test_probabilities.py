@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from linear_loops import nested_cross_validation, study_half_samples
 from scipy.special import expit, log_softmax, softmax
 from settings import MOMENTS, SPLITS, of_kind
 from sklearn.linear_model import LogisticRegression
@@ -24,10 +25,8 @@ from genesig.optim.class_line import (
 )
 from genesig.selection.assess.held_out import class_shares, predictions_table, requested_shares
 from genesig.selection.linear.grid import calibration_lines, crossfit
-from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.kinds import slope_design_effect
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
-from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 
 KINDS_OF_CLASSES = ("classification", "several_classes")
 
@@ -220,7 +219,7 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
 def test_calibration_lines_count_groups_of_samples():
     dataset = study_of("classification", 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    training_set = make_training_sets(dataset, splits, [splits.final], [0])[0]
+    training_set = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.final])[0]
     scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
     grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
     alone, by_group = (
@@ -295,7 +294,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
     dataset, splits, _, _ = study(kind)
-    task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
+    task = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
     tail = () if kind == "classification" else (3,)
     scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
     calls = []
@@ -319,7 +318,7 @@ def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
 @pytest.mark.parametrize("factor", [1 / 8, 8])
 def test_crossfitted_scores_have_the_unit_of_the_settings_of_the_model(kind, factor):
     dataset, splits, _, _ = study(kind)
-    task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
+    task = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
     tail = () if kind == "classification" else (3,)
     scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
     without_gene = scores.copy()

@@ -5,6 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import settings
+from linear_loops import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+    study_half_samples,
+)
 from scipy.stats import ttest_ind
 from settings import MOMENTS, of_kind
 from sklearn.linear_model import ElasticNet, Ridge
@@ -28,22 +34,13 @@ from genesig.selection.genes.frequency import (
     selection_q,
 )
 from genesig.selection.linear import answers as predictive
-from genesig.selection.linear.half_samples import (
-    HALF_SAMPLE_TAU,
-    max_list_length,
-    nested_halves,
-    study_half_samples,
-)
+from genesig.selection.linear.half_samples import HALF_SAMPLE_TAU, max_list_length, nested_halves
 from genesig.selection.linear.kinds import outer_elastic_nets
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    fit_half_samples,
-    nested_cross_validation,
-)
 from genesig.selection.linear.training_sets import (
     LIST_LENGTHS,
     LinearSettings,
-    make_training_sets,
+    NormalisedMatrix,
+    PreparedStudy,
 )
 
 ONE_REPEAT_WITH_HALVES = settings.SPLITS | {"repeats": 1, "subsamples": 4}
@@ -337,12 +334,13 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
         design = replace(dataset.design, covariates=(Covariate("age", None),))
         dataset = replace(dataset, obs=dataset.obs.assign(age=age.astype(str)), design=design)
     protocol = LinearSettings(**of_kind(kind))
-    todo = make_training_sets(
-        dataset, splits := draw_splits(dataset, seed=3, **ONE_REPEAT_WITH_HALVES), splits.outer, [0]
-    )
+    splits = draw_splits(dataset, seed=3, **ONE_REPEAT_WITH_HALVES)
     X = dataset.X.copy()
     X[:, 7] = 1.0
-    sets = outer_elastic_nets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    todo = prepared_study.make_training_sets(splits.outer)
+    matrix = NormalisedMatrix(prepared_study, X, np.arange(60), todo)
+    sets = outer_elastic_nets(matrix, protocol)
     tau = 0.999 * sets.tau_max[:, None]
     mu = 1e-3 * sets.norm[:, None]
     longest_path = sets.path(tau, mu, protocol, None)

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from linear_loops import fit_final_model
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits, redraw_final_split
 from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.selection.linear import nested_cross_validation
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 
 THREE_FOLDS = {"folds": 3, "subsamples": 0}
 

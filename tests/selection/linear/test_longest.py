@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from linear_loops import fit_final_model, nested_cross_validation
 from settings import MOMENTS, SPLITS, linear
 from toys import dataset, unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError, InvalidInput
-from genesig.selection.linear.nested_cross_validation import (
-    fit_final_model,
-    nested_cross_validation,
-)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.schema import chosen_model, nested_list_name
 

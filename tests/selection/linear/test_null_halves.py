@@ -7,7 +7,7 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import CHANCE, HalfCounts, Samples
 from genesig.selection.linear.half_samples import _null_training_sets
-from genesig.selection.linear.training_sets import make_training_sets
+from genesig.selection.linear.training_sets import PreparedStudy
 
 HALF_COUNTS = HalfCounts(2, 1)
 PERMUTATIONS = range(1, 8)
@@ -15,18 +15,20 @@ PERMUTATIONS = range(1, 8)
 
 def drawn_study():
     dataset = study_of("classification", 1, n=40, d=6)
-    return dataset, draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1})
+    splits = draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1})
+    return PreparedStudy(dataset, splits, settings.MOMENTS)
 
 
 def test_null_training_sets_equal_those_drawn_for_each_permutation():
-    dataset, splits = drawn_study()
-    joint_sets = _null_training_sets(dataset, splits, PERMUTATIONS, splits.outer, HALF_COUNTS)
+    study = drawn_study()
+    outer_splits = study.splits.outer
+    joint_sets = _null_training_sets(study, PERMUTATIONS, outer_splits, HALF_COUNTS)
     assert [training_set.permutation for training_set in joint_sets] == list(PERMUTATIONS)
     for training_set in joint_sets:
         number = training_set.permutation
-        split = splits.outer[(number - 1) % len(splits.outer)]
-        (alone,) = make_training_sets(
-            dataset, splits, [split], [number], half_counts=HALF_COUNTS, stage=CHANCE
+        split = outer_splits[(number - 1) % len(outer_splits)]
+        (alone,) = study.make_training_sets(
+            [split], [number], half_counts=HALF_COUNTS, stage=CHANCE
         )
         assert training_set.split == alone.split
         for name in ("y", "train", "test", "halves", "inner_halves"):
@@ -34,7 +36,8 @@ def test_null_training_sets_equal_those_drawn_for_each_permutation():
 
 
 def test_halves_of_each_split_are_drawn_once(monkeypatch):
-    dataset, splits = drawn_study()
+    study = drawn_study()
+    outer_splits = study.splits.outer
     keys = []
     draw_halves = Samples.draw_halves
 
@@ -43,10 +46,11 @@ def test_halves_of_each_split_are_drawn_once(monkeypatch):
         return draw_halves(samples, rows, pairs, seed, key)
 
     monkeypatch.setattr(Samples, "draw_halves", recorded)
-    _null_training_sets(dataset, splits, PERMUTATIONS, splits.outer, HALF_COUNTS)
+    _null_training_sets(study, PERMUTATIONS, outer_splits, HALF_COUNTS)
     assert len(keys) == len(set(keys))
 
 
 def test_no_halves_are_drawn_without_permutations():
-    dataset, splits = drawn_study()
-    assert _null_training_sets(dataset, splits, range(1, 1), splits.outer, HALF_COUNTS) == []
+    study = drawn_study()
+    outer_splits = study.splits.outer
+    assert _null_training_sets(study, range(1, 1), outer_splits, HALF_COUNTS) == []

@@ -6,6 +6,7 @@ Elsewhere nobody reads it, and it would take as long as all the rest.
 import numpy as np
 import pytest
 import settings
+from linear_loops import nested_cross_validation, study_half_samples
 from settings import MOMENTS, of_kind
 from study_data import COLUMNS, study_of
 
@@ -14,12 +15,9 @@ from genesig.results import CrossValidation
 from genesig.results.splits import PAIRS_OF_TRAINING_SET
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
 from genesig.selection.linear.answers import NullTails
-from genesig.selection.linear.half_samples import count_pairs, study_half_samples
-from genesig.selection.linear.nested_cross_validation import (
-    _fit_training_sets,
-    nested_cross_validation,
-)
-from genesig.selection.linear.training_sets import LinearSettings, make_training_sets
+from genesig.selection.linear.half_samples import count_pairs
+from genesig.selection.linear.nested_cross_validation import _fit_training_sets
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 
 PERMUTATIONS = 2
 NEEDED = [("best", "two_stage"), ("fdr", "two_stage"), ("stable", "ensemble")]
@@ -48,15 +46,12 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     permuted = fit(study, f"permuted-1-{PERMUTATIONS}")
     protocol = LinearSettings(**linear)
     numbers = range(1, PERMUTATIONS + 1)
-    training_sets = make_training_sets(
-        dataset,
-        splits,
-        splits.outer,
-        numbers,
-        half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol),
+    prepared_study = PreparedStudy(dataset, splits, MOMENTS)
+    training_sets = prepared_study.make_training_sets(
+        splits.outer, numbers, half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     )
     with_model = _fit_training_sets(
-        dataset, training_sets, MOMENTS, protocol, NullTails.from_study(null, "outer")
+        prepared_study, training_sets, protocol, NullTails.from_study(null, "outer")
     )
     assert permuted.answers is None
     assert with_model.answers is not None

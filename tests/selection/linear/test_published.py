@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import settings
+from linear_loops import nested_cross_validation
 from settings import MOMENTS, of_kind
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -16,9 +17,8 @@ from genesig.errors import InvalidInput
 from genesig.results import CrossValidation
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
-from genesig.selection.linear.training_sets import LinearSettings
+from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 
 ONE_REPEAT = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 
@@ -38,9 +38,9 @@ def table(kind, tmp_path, lines, **changes):
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
     return published_table(
         CrossValidation.from_batches(dataset, splits, [fits]),
+        LinearSettings(**config),
         sets=str(path),
         fold_steps=MOMENTS,
-        **config,
     ), fits
 
 
@@ -77,7 +77,7 @@ def test_a_list_is_refitted_as_scikit_learn_does():
     lists = [np.arange(4), np.arange(20, 80)]
     sizes = np.full(len(splits.outer), 5)
     protocol = LinearSettings(**of_kind("regression"))
-    score_rows = score_gene_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
+    score_rows = score_gene_lists(PreparedStudy(dataset, splits, MOMENTS), sizes, lists, protocol)
     y = dataset.response()
     X = dataset.X
     place = {name: k for k, name in enumerate(dataset.samples)}
@@ -125,12 +125,12 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
     monkeypatch.setattr(published, "lists_as_path", noted)
     protocol = LinearSettings(**of_kind("classification"))
     sizes = np.arange(3, 3 + len(splits.outer))
-    first_scores = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    first_scores = score_gene_lists(PreparedStudy(dataset, splits, MOMENTS), sizes, [], protocol)
     lengths = {len(genes) for lists in lists_seen for genes in lists}
     assert lengths == set(sizes.tolist())
     first_lists = {tuple(lists[0]) for lists in lists_seen[:2]}
     assert len(first_lists) == 1  # the inner folds and the whole see the same list
-    second_scores = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    second_scores = score_gene_lists(PreparedStudy(dataset, splits, MOMENTS), sizes, [], protocol)
     np.testing.assert_array_equal(first_scores.scores, second_scores.scores)
     assert first_scores.scores.shape[1] == N_RANDOM_LISTS
 
@@ -140,7 +140,9 @@ def test_genes_that_a_split_leaves_out_take_no_part():
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
     sizes = np.full(len(splits.outer), 50)
     protocol = LinearSettings(**of_kind("classification"))
-    score_rows = score_gene_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
+    score_rows = score_gene_lists(
+        PreparedStudy(dataset, splits, folds), sizes, [np.arange(80)], protocol
+    )
     # All eight genes that are left are every list: published and random.
     np.testing.assert_allclose(
         score_rows.scores, np.tile(score_rows.scores[:, :1], (1, N_RANDOM_LISTS + 1))
@@ -156,7 +158,7 @@ def test_random_lists_err_at_chance_in_noise():
         splits = draw_splits(dataset, seed=7, **ONE_REPEAT)
         protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
-        score_rows = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+        score_rows = score_gene_lists(PreparedStudy(dataset, splits, MOMENTS), sizes, [], protocol)
         means.append(study_errors(score_rows, ASSESSMENT_KINDS["classification"].headline).mean())
     assert np.mean(means) == pytest.approx(0.5, abs=0.06)
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fitted_models import CHAINS, GENES, NAMES, model_of, values
 from fitted_models import table as matrix_text
+from linear_loops import fit_final_model, study_half_samples
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import COLUMNS, study_of
 
@@ -18,8 +19,6 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.contributions import Contributions
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict_and_explain

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from fitted_models import CHAINS, GENES, N, values
+from linear_loops import fit_final_model
 from settings import LINEAR, SPLITS
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

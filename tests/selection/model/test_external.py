@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import settings
 from format_files import tabbed
+from linear_loops import fit_final_model
 from scipy.stats import t as student
 from settings import MOMENTS
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
@@ -21,7 +22,6 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.settings import CohortSettings
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.external_scores import measure_two_classes, scores_table
 from genesig.selection.model.final import final_model

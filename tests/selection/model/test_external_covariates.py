@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import settings
 from format_files import tabbed
+from linear_loops import fit_final_model
 from settings import MOMENTS
 
 from genesig.data.files.readers import read_matrix
@@ -17,7 +18,6 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.study.settings import CohortSettings
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import nested_cross_validation, study_half_samples
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import COLUMNS, study_of
 
@@ -15,8 +16,6 @@ from genesig.report.page.tables import class_margins
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.model.held_out_contributions import held_out_contributions
 
 FILTERED = [{"step": "quantile"}, {"step": "variance_filter", "keep": 15}, *MOMENTS]

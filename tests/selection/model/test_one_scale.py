@@ -6,14 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from linear_loops import nested_cross_validation, study_half_samples
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model

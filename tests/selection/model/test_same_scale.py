@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from linear_loops import fit_final_model
 from scipy.stats import spearmanr
 from settings import LINEAR, MOMENTS
 from study_data import Centre, both
@@ -17,7 +18,6 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fitted_models import GENES, ITEM, NAMES, model_of, score, table, values, written
+from linear_loops import fit_final_model, study_half_samples
 from settings import MOMENTS, SPLITS, of_kind
 from study_data import study_of
 
@@ -25,8 +26,6 @@ from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.linear.half_samples import study_half_samples
-from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.model.external import CohortResult, score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
