@@ -7,10 +7,11 @@ Stage I, on the rows that train each inner fold, along falling tau: min (1/n)||y
 validation error of the folds chooses tau, lambda and mu. Stage II, on the whole training set, at
 this tau and lambda: the same two steps for each mu of the config. The lists score the test samples.
 
-To follow the protocol, read `training_sets` (training sets and settings), `nested_cross_validation`
-(the loop over them), `grid` (stage I) and `elastic_nets` (solvers, and stage II). `kinds` has what
-depends on the kind of outcome. `half_samples` selects genes in half-samples; `answers` fits the
-FDR-selected genes and the predictive model.
+A study goes one way: prepared study -> training sets -> normalised matrices (`training_sets`) ->
+stage I, the inner grid and its choice (`grid`) -> stage II, the models (`elastic_nets`) -> held-out
+scores (`nested_cross_validation`, which has the loop). `kinds` has what depends on the kind of
+outcome, `omics` the choice of penalty factors. `half_samples` selects genes in half-samples;
+`answers` fits the FDR-selected genes and the predictive model.
 
 Source: Mosci 2009, sections 4.2 to 4.4.
 """

@@ -1,4 +1,8 @@
-"""The value that each omic adds: the whole procedure without it, on the same splits."""
+"""The value that each omic (such as RNA or proteins) adds: everything without it, on equal splits.
+
+The last column of scores is that of the chosen list (see `Fits.with_chosen`); the headline of a
+kind is its reported error.
+"""
 
 from __future__ import annotations
 
@@ -78,8 +82,7 @@ def omics_table(
             without_omic, settings, half_sample_study, labels="observed", batch="1of1"
         ).with_chosen()
         scores_without = collect_held_out(without_omic.dataset, splits, fits_without).column(-1)
-        # The last list of genesig's scores is the chosen one, see `Fits.with_chosen`.
-        comparison = compare_errors(scores_without, genesig_scores, -1, headline)
+        comparison = compare_errors(scores_without, genesig_scores, column=-1, headline=headline)
         rows.append(
             {
                 "row": WITHOUT_ROW,
@@ -109,7 +112,7 @@ def _factor_columns(
 ) -> list[dict[str, float]]:
     """Return columns of the table for each omic: factor in the final model, range in the splits.
 
-    given_factors: factor of each omic that the config fixes, if the inner folds choose none.
+    given_factors: factor of each omic that the config fixes; it counts if inner folds choose none.
     """
     chosen_factors = fits.grid.factors
     final_factors = final.grid.factors

@@ -1,14 +1,17 @@
 """Two models of a training set: that of the FDR-selected genes, and the predictive model.
 
-FDR-selected genes have a selection frequency that permuted labels seldom give (see `frequency`);
-they are refitted by ridge. The predictive model is that of the list which two stages choose: the
-inner folds choose the settings in stage I, and stage II selects the genes on the whole training
-set. With the list `BEST_LIST` it is the model of the genes at twice the FDR, if their inner error
-is no larger. With an ensemble it is the mean of three linear models, which is a linear model
-itself: of the list of the two stages; of the genes with the highest selection frequency in
-half-samples; of the genes that are, each alone, most associated with the outcome. They select genes
-in different ways, so that their errors may differ. All are refitted by ridge. The inner folds
-choose the length of the last two lists, and their lambda.
+FDR-selected genes have a selection frequency in half-samples that permuted labels seldom give (see
+`frequency`); they are refitted by ridge. The predictive model is that of the chosen list: the inner
+folds choose the settings in stage I, and stage II selects the genes on the whole training set. With
+the list `BEST_LIST` it is the model of the genes at twice the FDR (the looser FDR), if their inner
+error is no larger. With an ensemble it is the mean of three linear models, which is a linear model
+itself: of that list; of the genes with the highest selection frequency; of the genes that are, each
+alone, most associated with the outcome. They select genes in different ways, so that their errors
+may differ. All are refitted by ridge. The inner folds choose the length of the last two lists, and
+their lambda.
+
+Genes are columns of the matrix, whose numbers in the data set are `NormalisedMatrix.genes`. k
+counts training sets, m lists.
 """
 
 from __future__ import annotations
@@ -56,12 +59,12 @@ from genesig.selection.linear.training_sets import (
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:
-    """Return the first genes of an order, as lists of each of `LIST_LENGTHS`, ascending."""
+    """Return the first genes of an order: lists of up to each of `LIST_LENGTHS`, ascending."""
     return tuple(np.sort(genes[:length]) for length in LIST_LENGTHS)
 
 
 def by_gradient(gradient: Array) -> tuple[Array, ...]:
-    """Return lists of the genes with the largest gradient (d,); none with gradient 0."""
+    """Return `first_genes` by falling gradient (d,), without the genes whose gradient is 0."""
     order = np.argsort(-round_sizes(gradient), kind="stable")
     return first_genes(order[: np.count_nonzero(gradient)])
 
@@ -69,7 +72,7 @@ def by_gradient(gradient: Array) -> tuple[Array, ...]:
 def mean_model(models: Sequence[LinearModel]) -> LinearModel:
     """Return the linear model whose scores are the mean of the scores of some models.
 
-    All are refits of one outcome in one unit, each less its threshold: a score of 0 is halfway
+    All are refits of one training set in one unit, each less its threshold: a score of 0 is halfway
     between the classes for each, and so for the mean.
     """
     genes = np.unique(np.concatenate([model.genes for model in models]))
@@ -107,11 +110,11 @@ def predicts_by_half_samples(settings: LinearSettings) -> bool:
 
 
 class NullTails(NamedTuple):
-    """Number of genes in at least t half-sample lists that permuted labels let expect."""
+    """Expected number of genes in at least t half-sample lists, t = 0 ... T, by permuted labels."""
 
-    outer: Array  # (T + 1,) float: for training sets
+    outer: Array  # (T + 1,) float: for T lists of a training set
     inner: Array
-    """(T' + 1,) float: for the training sets of their inner folds; (0,) if it was not studied."""
+    """(T' + 1,) float: for T' lists of the rows that train an inner fold; (0,) if not studied."""
 
     @classmethod
     def from_study(cls, study: HalfSampleStudy | None, level: str) -> NullTails | None:
@@ -199,7 +202,7 @@ def add_answers(
     Without null tails for the inner folds, the chosen list predicts, and the FDR-selected genes are
     refitted at the lambda of that list.
 
-    same_factors: training sets and their choices. fits: those of the two stages.
+    same_factors: training sets and their choices. fits: those of the two stages, in that order.
     """
     training_sets = same_factors.matrix.training_sets
     genes = same_factors.matrix.genes
@@ -290,7 +293,7 @@ def _stack_gamma(models: Sequence[LinearModel]) -> Array:
 def _chosen_model(fits: Fits, fit: int, choice: GridChoice, genes: Array) -> LinearModel:
     """Return the model of the list that the two stages choose.
 
-    genes (d,) int: ascending numbers in the data set, among them all of the list.
+    genes (d,) int: ascending numbers in the data set of the columns, among them all of the list.
     """
     list_index = int(fits.chosen_lists[fit])
     indices, values = fits.coef(fit, list_index)
@@ -330,7 +333,8 @@ def fit_fdr_selected(
         ]
         models.append(_refit_lists(training_sets, outer, lists, best, settings.lam_grid()))
     fdr_selected, loose = models
-    return fdr_selected, loose, np.array([best_list.error for best_list in best])
+    loose_errors = np.array([best_list.error for best_list in best])  # of the last round
+    return fdr_selected, loose, loose_errors
 
 
 def _validation_scores(
@@ -415,8 +419,8 @@ def _genes_at_fdr(
 ) -> Array:
     """Return the genes with q at most `fdr`, ascending; q is the estimated FDR (`selection_q`).
 
-    There are at least ``signature.least`` and at most ``signature.most`` of the genes in any list,
-    or ``signature.size`` whatever their q.
+    There are at least ``signature.least`` and at most ``signature.most`` of them, or
+    ``signature.size`` whatever their q; fewer if no list holds so many genes.
     """
     n_passing = np.count_nonzero(selection_q(counts, null_tails) <= fdr)
     n_genes = int(np.clip(n_passing, settings.least, max(settings.least, settings.most)))
@@ -432,8 +436,11 @@ def _fit_at_chosen_lambda(
 ) -> list[LinearModel]:
     """Return the models of the FDR-selected genes at the lambda and threshold of the choices."""
     selected = fdr_lists(_select_halves(training_sets, outer, settings), settings, null_tails.outer)
-    # The one list of each set has index 0; its error is not computed, because nothing is chosen.
-    best = [BestList(0, choice.indices.lam, np.nan, choice.threshold) for choice in choices]
+    # Each set has one list, number 0, whose error is not computed, because nothing is chosen.
+    best = [
+        BestList(0, choice.indices.lam, error=np.nan, threshold=choice.threshold)
+        for choice in choices
+    ]
     lists = [fdr_genes for fdr_genes, _ in selected]
     return _refit_lists(training_sets, outer, lists, best, settings.lam_grid())
 
@@ -467,17 +474,10 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
         return scores[:, list_index, lam_index], fold_thresholds[list_index, lam_index]
 
     list_index, lam_index, error = smallest_error(training_set, np.arange(len(scores)))
-    return BestList(
-        list_index,
-        lam_index,
-        error,
-        thresholds[list_index, lam_index],
-        crossfit(
-            training_set,
-            (scores[:, list_index, lam_index], thresholds[list_index, lam_index]),
-            choose_by_folds,
-        ),
-    )
+    threshold = thresholds[list_index, lam_index]
+    chosen = (scores[:, list_index, lam_index], threshold)
+    crossfitted_scores = crossfit(training_set, chosen, choose_by_folds)
+    return BestList(list_index, lam_index, error, threshold, crossfitted_scores)
 
 
 def _refit_lists(

@@ -1,7 +1,8 @@
 """Elastic nets of training sets: by least squares, for several classes, and for survival.
 
 Shapes: n samples, d genes, k training sets, m points of a path, L lambdas. With several classes,
-weights and scores have one more axis, (T,).
+weights and scores have one more axis, (T,). A `Path` holds m lists of genes, and their weights, for
+each training set; a list after the end of a path is empty and has the gap NaN.
 """
 
 from __future__ import annotations
@@ -93,24 +94,26 @@ class ElasticNets(Protocol):
         Responses Y and masks `rows` are (n, k'), `parent` (k',) numbers the sets that contain them.
         With `end_together` the paths of one parent may all end where the first of them ends,
         because only a list that all folds have can be chosen. Without it each path ends alone, and
-        the norm of the parent serves, which is near enough and saves its computation.
+        these sets take the norm of the parent, which is near enough and saves its computation.
         """
 
     def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
-        """Select along absolute tau and mu (k, m).
+        """Return the lists along absolute tau and mu (k, m); settings name solver and tolerance.
 
         A row of the path ends before its first list of more than `max_genes` genes.
         """
 
     def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit each list by ridge at each lambda (k, L); return scores (k, m, L, n).
+        """Refit each list by ridge at each absolute lambda (k, L); return scores (k, m, L, n).
 
         Ridge minimises loss + lambda ||b||² over the genes of the list. `rows` (n, k) are the rows
         that need scores; other entries may be anything.
         """
 
     def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit each list at lambda (k,); return values (nnz,) and intercept (k, m), per unit of X.
+        """Refit each list at absolute lambda (k,); return values (nnz,) and intercept (k, m).
+
+        Values are per unit of X, those of all lists in a row.
 
         The intercept is for samples whose covariates are at their means.
         """
@@ -121,7 +124,7 @@ class ElasticNets(Protocol):
         """Return the weights (k, m, q) of covariates beside refitted genes, and their means (k, q).
 
         lists, values, lam: the arguments and the values of `ridge_coef`. (None, None) without
-        covariates.
+        covariates. q counts the columns of the covariates: splines have several.
         """
 
 
@@ -221,7 +224,7 @@ class LeastSquaresElasticNets:
     ) -> tuple[Array, Array] | tuple[None, None]:
         """Return the weights of covariates, see `refit.covariate_coef`, and their means."""
         adjustment = self.sets.adjustment
-        if adjustment is None or not adjustment.mean.shape[1]:
+        if adjustment is None or not adjustment.mean.shape[1]:  # weights alone have no columns
             return None, None
         return covariate_coef(self.sets, lists, values), adjustment.mean
 
@@ -345,7 +348,7 @@ class _WeightedRows(NamedTuple):
         adjustment = adjust_for_covariates(covariates, Y, rows)
         if adjustment is None or adjustment.weights is None:
             return cls(adjustment, rows, None)
-        # A sample of weight 0 belongs to no risk set.
+        # A sample of weight 0 belongs to no risk set. Weights outside the training rows are 0.
         rows = adjustment.weights > 0
         adjustment = adjust_for_covariates(covariates, Y, rows)
         return cls(adjustment, rows, None if adjustment is None else adjustment.weights)
@@ -460,9 +463,9 @@ class CoxElasticNets:
 
 @dataclass(frozen=True)
 class NestedModels:
-    """Models of k training sets over growing mu."""
+    """Models of k training sets over growing mu; list m of set i has number i n_mu + m."""
 
-    indptr: Array  # (k * n_mu + 1,) int: index in `indices` at which each list begins
+    indptr: Array  # (k n_mu + 1,) int: list j has the entries indptr[j] to indptr[j + 1]
     indices: Array  # (nnz,) int: columns of the matrix
     values: Array  # (nnz,) or (nnz, T) float: ridge weights per unit of X
     intercept: Array  # (k, n_mu) float
@@ -492,7 +495,7 @@ def refit_by_ridge(nets: ElasticNets, selection: Path, lam: Array) -> NestedMode
     """Refit each list of a selection by ridge, with lam (k,) in units of ||X'X||/n."""
     values, intercept = nets.ridge_coef(selection, lam * nets.norm)
     gamma, covariate_mean = nets.covariate_coef(selection, values, lam * nets.norm)
-    if gamma is not None and covariate_mean is not None:
+    if gamma is not None and covariate_mean is not None:  # now the intercept for covariates of 0
         intercept = intercept - np.einsum("kmq...,kq->km...", gamma, covariate_mean)
     return NestedModels(
         selection.indptr, selection.indices, values, intercept, selection.gap, gamma, covariate_mean

@@ -1,8 +1,9 @@
 """Stage I: the inner folds choose tau, lambda and mu, and cross-fit the scores of their samples.
 
-Mosci 2009, section 4.4. For each inner fold the l1-l2 functional selects genes along a path of tau.
-Ridge refits each list for every lambda, and the validation error of the fold's samples decides. In
-the thesis mu is the smallest one; here a rule may search several (`CHOICE_RULES`).
+Mosci 2009, section 4.4. On the rows that train an inner fold (all training rows but those of the
+fold), the elastic net selects genes along a path of tau. Ridge refits each list for every lambda,
+and the error of the fold's own samples decides. In the thesis mu is the smallest one; here a rule
+may search several (`CHOICE_RULES`). The path of a fold may end before a list that is too long.
 
 Cross-fitted scores serve probabilities and risks. The settings of smallest error were chosen by the
 validation samples of all folds, so that their scores there look better than they are, and a line
@@ -54,8 +55,8 @@ def crossfit(
     Scores at another choice are multiplied by the ratio of the spreads at both choices, so that all
     have the unit of `chosen`, the scores at the settings of the model.
 
-    The result is (n, ...) with NaN for other samples. It is None for a number, and under permuted
-    labels, for which no probability and no risk is reported.
+    The result is (n, ...) with NaN for other samples. It is None if the outcome is a number, and
+    under permuted labels, for which no probability and no risk is reported.
     """
     if FITTINGS[training_set.kind].calibrate is None or training_set.permutation:
         return None
@@ -123,7 +124,7 @@ def _allow_choice(training_set: TrainingSet, inner_folds: tuple[Array, ...]) -> 
         return False
     rows = np.concatenate(inner_folds)
     y = training_set.y
-    if y.dtype.names:
+    if y.dtype.names:  # times and events
         return all(y["event"][np.setdiff1d(rows, fold)].any() for fold in inner_folds)
     return len(np.unique(y[rows])) == len(np.unique(y[training_set.train]))
 
@@ -180,7 +181,7 @@ class GridResult:
     error: Array  # (n_tau, n_lam) float: validation error; NaN if the path of a fold had ended
     standard_error: Array  # (n_tau, n_lam) float: standard error of `error`
     thresholds: Array  # (n_tau, n_lam, ...) of the out-of-fold scores, see `kinds.Fitting`
-    path: Path  # lists of the inner folds of many training sets
+    path: Path  # lists of the inner folds of all training sets that were solved together
     fold_numbers: Sequence[int]  # rows of `path` that are the folds of this training set
     fold_scores: Array
     """(n_folds, n_tau, n_lam, n, ...) float: scores of all samples by the refits of each fold."""
@@ -198,44 +199,29 @@ class GridResult:
         return agreement(lists, n_features)
 
 
-@dataclass(frozen=True)
-class AveragedGridResult:
+class AveragedGridResult(NamedTuple):
     """Mean of the validation results of several draws of the inner folds, see `GridResult`.
 
     The standard error is that of one draw: the draws share their samples, so that more of them do
     not reduce it.
     """
 
+    error: Array  # (n_tau, n_lam) float: NaN if a path of any draw had ended
+    standard_error: Array
+    thresholds: Array
+    n_genes: Array  # (n_tau,) float
     draws: Sequence[GridResult]
 
-    @property
-    def error(self) -> Array:
-        """Mean validation error; NaN if a path of any draw had ended."""
-        return _mean_of_draws([draw.error for draw in self.draws])
-
-    @property
-    def standard_error(self) -> Array:
-        """Mean standard error."""
-        return _mean_of_draws([draw.standard_error for draw in self.draws])
-
-    @property
-    def thresholds(self) -> Array:
-        """Mean threshold."""
-        return _mean_of_draws([draw.thresholds for draw in self.draws])
-
-    @property
-    def n_genes(self) -> Array:
-        """Mean number of selected genes."""
-        return _mean_of_draws([draw.n_genes for draw in self.draws])
+    @classmethod
+    def from_draws(cls, draws: Sequence[GridResult]) -> AveragedGridResult:
+        """Return the mean of the results of each draw."""
+        names = ("error", "standard_error", "thresholds", "n_genes")
+        means = {name: np.mean([getattr(draw, name) for draw in draws], axis=0) for name in names}
+        return cls(**means, draws=draws)
 
     def agreement(self, tau: int, n_features: int) -> float:
         """Return the mean agreement of the folds' lists of a draw."""
         return float(np.mean([draw.agreement(tau, n_features) for draw in self.draws]))
-
-
-def _mean_of_draws(values: Sequence[Array]) -> Array:
-    """Return the mean over the draws of the inner folds."""
-    return np.asarray(np.mean(values, axis=0))
 
 
 AnyGridResult = GridResult | AveragedGridResult
@@ -257,8 +243,8 @@ class ChoiceRule:
     max_genes: Callable[[LinearSettings], int | None]
     """Settings -> number of genes at which the path of a fold may end; None for no limit."""
     choose: Callable[[Sequence[AnyGridResult], LinearSettings, int], tuple[GridIndices, Array]]
-    """Results at each searched mu, settings, number of genes -> choice; and the agreement of the
-    folds' lists (n_mu, n_tau), NaN where the rule does not need it."""
+    """Results at each searched mu, settings, number of genes of the matrix -> choice; and the
+    agreement of the folds' lists (n_mu, n_tau), NaN where the rule does not need it."""
     list_index: Callable[[LinearSettings, int], int]
     """Settings, index of the chosen mu among the searched -> index of the list in ``linear.mu``."""
     averages_draws: bool = False  # whether the final model averages draws of its inner folds
@@ -271,7 +257,8 @@ def choose_minimal(
 
     The smallest error wins; ties go to the largest tau, then to the largest lambda. With
     `one_standard_error`, the largest tau that has an error within one standard error of the
-    smallest wins, with its best lambda (Breiman et al. 1984).
+    smallest wins, with its best lambda (Breiman et al. 1984). The rule limits no path, so that no
+    error is NaN.
     """
     (result,) = results
     error = result.error.round(ERROR_DIGITS)
@@ -302,8 +289,8 @@ def choose_stable(
     error = np.stack([result.error for result in results]).round(ERROR_DIGITS)
     n_genes = np.stack([result.n_genes for result in results])
     agreements = np.full(n_genes.shape, np.nan)
-    if np.isnan(error).all():  # the first list of every path is too long
-        return GridIndices(0, error.shape[2] - 1, 0), agreements
+    if np.isnan(error).all():  # the first list of every path is too long: the largest penalties
+        return GridIndices(tau=0, lam=error.shape[2] - 1, mu=0), agreements
     smallest = np.unravel_index(np.nanargmin(error), error.shape)
     standard_error = results[int(smallest[0])].standard_error[smallest[1:]]
     bound = (error[smallest] + standard_error).round(ERROR_DIGITS)
@@ -311,6 +298,7 @@ def choose_stable(
     is_candidate = within_bound & (n_genes >= 1) & (n_genes <= settings.most)
     for mu, tau in np.argwhere(is_candidate):
         agreements[mu, tau] = results[mu].agreement(int(tau), n_features)
+    # Without a candidate all ranks are -1, so that the length decides.
     rank = np.where(np.isnan(agreements), -1.0, agreements).round(ERROR_DIGITS)
     eligible = is_candidate if is_candidate.any() else within_bound
     pairs = [(int(mu), int(tau)) for mu, tau in np.argwhere(eligible)]
@@ -343,6 +331,7 @@ STABLE_RULE = ChoiceRule(
 )
 
 
+# The two stages choose alike for the first three; `answers` treats these lists differently.
 CHOICE_RULES = {
     "best": STABLE_RULE,
     "fdr": STABLE_RULE,
@@ -418,7 +407,9 @@ def search_grid_averaged(
         for redrawn_set in redrawn_sets:
             redrawn_inner = inner_elastic_nets([redrawn_set], outer)
             draws += _grid_results([redrawn_set], outer, redrawn_inner, settings)
-    averaged = [AveragedGridResult(draws_at_mu) for draws_at_mu in zip(*draws, strict=True)]
+    averaged = [
+        AveragedGridResult.from_draws(draws_at_mu) for draws_at_mu in zip(*draws, strict=True)
+    ]
     return [_choose(training_sets[0], draws[0], averaged, rule, settings, outer.X.shape[1])]
 
 
@@ -428,7 +419,7 @@ def _grid_results(
     inner: ElasticNets,
     settings: LinearSettings,
 ) -> list[list[GridResult]]:
-    """Return the results of the inner folds of each training set at each searched mu."""
+    """Return the results of the inner folds, a list over the searched mu for each training set."""
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     n_folds = np.array([len(training_set.inner_folds) for training_set in training_sets])
     # The folds of a training set share its tau_max, so that one tau is one penalty.
@@ -460,8 +451,8 @@ def _summarise_folds(
 ) -> list[GridResult]:
     """Return the results of one training set at each mu.
 
-    all_scores (all folds, n_mu n_tau, n_lam, n, ...): of the folds of all training sets.
-    fold_numbers: its first axis at the folds of this set.
+    paths: of the folds of all training sets, at each mu. all_scores (all folds, n_mu n_tau, n_lam,
+    n, ...): by the refits of these lists. fold_numbers: the folds of this set among all.
     """
     rows = slice(fold_numbers.start, fold_numbers.stop)
     scores = all_scores[rows]

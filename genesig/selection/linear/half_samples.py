@@ -1,8 +1,11 @@
 """Gene lists of half-samples, under the observed and under permuted labels.
 
-Each half makes two lists of the first genes of a path of the elastic net: all of them, and the half
-with the larger weights. The lists choose no setting, so that a permutation costs one short path for
-each half.
+The training rows of a set, or those that train an inner fold, are divided into halves, as several
+complementary pairs: P pairs are 2P halves. In each half the elastic net selects genes at a fixed
+mu, along a short path of tau; they make two lists, all of them and those with the larger weights
+(`LIST_SHARES`). The lists choose no setting, so that a permutation costs one path for each half.
+
+The half-subsamples of stability (`Splits.subsamples`) are others: each is a study of its own.
 
 Complementary pairs: Shah and Samworth 2013, J R Stat Soc B 75:55.
 """
@@ -58,7 +61,7 @@ def count_pairs(n_pairs: int, settings: LinearSettings) -> HalfCounts:
 
 
 def count_pairs_of_half_samples(settings: LinearSettings) -> HalfCounts:
-    """Return the pairs to draw of a half of all samples, and of its folds if they need several."""
+    """Return the pairs to draw of a half-subsample, and of its folds only if they need several."""
     half_counts = count_pairs(PAIRS_OF_TRAINING_SET, settings)
     needs_folds = half_counts.inner == PAIRS_OF_INNER_FOLD
     return half_counts if needs_folds else HalfCounts(half_counts.outer)
@@ -70,7 +73,7 @@ class HalfSampleLists:
 
     indptr: Array  # (T k + 1,) int: begin of each list in `indices`, the lists of a set in a row
     indices: Array  # (nnz,) int: genes of the lists
-    weights: Array  # (nnz,) float: absolute standardised weight of each of these
+    weights: Array  # (nnz,) float: size of the standardised weight of each of these
     n_lists: int  # number T of lists of each training set
     n_genes: int  # number d of genes that could be in a list
 
@@ -112,18 +115,20 @@ def select_half_samples(
     halves: Sequence[tuple[int, Array]],
     settings: LinearSettings,
 ) -> HalfSampleLists:
-    """Return the gene lists of halves of training sets, or of halves of their inner training sets.
+    """Return the lists of halves of training sets or of the rows that train their inner folds.
 
     outer: elastic nets of the training sets.
     halves: number of a training set, and masks (n, 2 P) of halves of some of its training rows; P
-    is the same for all.
+    is the same for all. Each entry is a set of `HalfSampleLists`.
     """
     n_genes = outer.X.shape[1]
     n_halves = halves[0][1].shape[1]
     parts = []
-    for batch in _batches(len(halves), n_halves * n_genes):
-        parents = np.repeat([number for number, _ in halves[batch]], n_halves)
-        masks = np.hstack([mask for _, mask in halves[batch]])
+    batch_size = max(1, int(MAX_MOMENTS / (n_halves * n_genes)))
+    for start in range(0, len(halves), batch_size):
+        batch = halves[start : start + batch_size]
+        parents = np.repeat([number for number, _ in batch], n_halves)
+        masks = np.hstack([mask for _, mask in batch])
         lists = [
             list_of_half
             for genes, values in _select_genes(outer, training_sets, parents, masks, settings)
@@ -150,9 +155,9 @@ def _select_genes(
 ) -> list[tuple[Array, Array]]:
     """Return the genes and weights that the elastic net selects in each half, (m,) pairs.
 
-    They are those of the last point of the path with at most `max_list_length` genes.
+    They are those of the last point before the path exceeds `max_list_length` genes.
 
-    parents (m,): number of the training set of each half. masks (n, m): its rows.
+    parents (m,): number of the training set of each half. masks (n, m): rows of each half.
     """
     max_genes = max_list_length(outer.X.shape[1])
     Y = np.column_stack([training_sets[number].y for number in parents])
@@ -181,14 +186,13 @@ def _select_genes(
 
 
 def nested_halves(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the lists of a half, `LIST_SHARES` of its genes with the largest weights, ascending.
+    """Yield a list (genes, their weights) for each of `LIST_SHARES`, genes ascending.
 
-    The first genes are in several lists: the order of the weights is evidence, too.
+    A list holds that share of the genes, those with the largest weights. The first genes are in
+    several lists, because the order of the weights is evidence as well.
     """
-    order = np.argsort(-round_sizes(_weight_sizes(values)), kind="stable")
     for share in LIST_SHARES:
-        list_genes = np.sort(order[: int(np.ceil(share * len(genes)))])
-        yield genes[list_genes], values[list_genes]
+        yield largest_weights(genes, values, int(np.ceil(share * len(genes))))
 
 
 def largest_weights(genes: Array, values: Array, n_genes: int) -> tuple[Array, Array]:
@@ -212,13 +216,6 @@ def _weight_sizes(values: Array) -> Array:
     return np.abs(values if values.ndim == 1 else np.linalg.norm(values, axis=1))
 
 
-def _batches(n_sets: int, numbers_per_set: int) -> Iterator[slice]:
-    """Yield slices of `n_sets` sets of halves, as many as `MAX_MOMENTS` allows in one call."""
-    batch_size = max(1, int(MAX_MOMENTS / numbers_per_set))
-    for start in range(0, n_sets, batch_size):
-        yield slice(start, min(start + batch_size, n_sets))
-
-
 N_LASSO_POINTS = 20  # points of the lasso's path, from 0.95 tau_max to the smallest tau of the grid
 
 
@@ -229,8 +226,8 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     enough. If none is, the longest serves: the lasso selects no more genes than there are samples.
     The lasso is the elastic net at the smallest mu of the settings.
 
-    outer: elastic nets of the training sets of the fits. genes (d,) int: numbers in the data set of
-    the columns of the matrix.
+    outer: elastic nets of the training sets of the fits. genes (d,) int: number in the data set of
+    each column of the matrix.
     """
     # `with_chosen` appends the predictive list as the last one.
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
@@ -250,10 +247,10 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
 def study_half_samples(
     study: PreparedStudy, settings: LinearSettings, *, permutations: int
 ) -> HalfSampleStudy:
-    """Count the genes in half-sample lists under permuted labels, and list them under observed.
+    """Return counts of genes in half-sample lists by permuted labels, and the lists of all samples.
 
-    Each permutation uses one outer split, in turn, all samples, and one half of them. With permuted
-    labels nothing of the observed ones is used, so that one expected count serves all training sets
+    Each permutation is studied at one outer split and one half-subsample, in turn, and on all
+    samples. The counts do not depend on the observed labels, so that they serve all training sets
     of a size.
 
     permutations: ``signature.permutations`` of the config.
@@ -353,7 +350,10 @@ def _select_in_training_sets(
 def _tails_by_permutation(
     lists: HalfSampleLists | None, permutation_numbers: Sequence[int]
 ) -> Array:
-    """Return the genes in at least t lists, t = 0 ... T, (B, T + 1); (B, 0) without lists."""
+    """Return the number of genes in at least t of T lists, t = 0 ... T, for each permutation.
+
+    Shape (B, T + 1), or (B, 0) without lists.
+    """
     if lists is None:
         return np.zeros((len(permutation_numbers), 0), dtype=np.int64)
     return np.stack([count_tails(counts[None], lists.n_lists)[0] for counts in lists.counts()])

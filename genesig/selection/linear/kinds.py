@@ -1,5 +1,9 @@
 """Kinds of outcome in the nested cross-validation: elastic nets, errors, thresholds, calibration.
 
+The inner folds of a training set divide its training rows. Scores (n_folds, n_tau, n_lam, n, ...)
+are those of all n samples by the refits of each fold; the out-of-fold score of a training sample is
+that by the fold which holds it. In place of tau, the second axis may count other lists.
+
 The slope of a calibration line is shrunken by what its standard error allows, so that few samples
 with a weak signal state probabilities near the class shares, and risks near that of all samples.
 """
@@ -61,7 +65,7 @@ def calibrate_two_classes(training_set: TrainingSet, scores: Array) -> ShrunkenL
 def _class_line(
     training_set: TrainingSet, class_scores: Array, class_number: Array
 ) -> ShrunkenLine:
-    """Return the line from the scores (n, T) of the samples that have them."""
+    """Return the line from scores (n, T) and class numbers (n,); a row with NaN does not count."""
     rows = ~np.isnan(class_scores).any(axis=1)
     class_scores = class_scores[rows]
     class_number = class_number[rows].astype(np.int64)
@@ -87,7 +91,7 @@ def slope_design_effect(class_scores: Array, class_number: Array, group: Array) 
 
 def _design_effect(influence: Array, group: Array) -> float:
     """Return the variance of the sum of influences (n,) with groups over that without; >= 1."""
-    if not np.isfinite(influence).all():
+    if not np.isfinite(influence).all():  # no slope could be fitted
         return 1.0
     alone = influence_spread(influence, np.arange(len(group)))
     return max(1.0, design_effect(influence_spread(influence, group), alone, group))
@@ -147,10 +151,10 @@ class Fitting:
         np.array(thresholds),
     )
     """Models (`NestedModels`) of k sets, threshold or class means of each set -> models whose
-    scores predict, and the number that is subtracted from them, (k,)."""
+    scores predict, and the threshold (k,) to subtract from these scores; 0 for several classes."""
     decision_scores: Callable[[Array, Any], Array] = lambda scores, threshold: scores - threshold
     """Out-of-fold scores (n, ...), their threshold or class means -> scores as the models of
-    `decide` give them, less their number."""
+    `decide` give them, less the threshold."""
     rotates_scores: bool = False
     """Whether a threshold transforms the scores by class means instead of shifting them."""
     calibrate: Calibration | None = None
@@ -164,7 +168,7 @@ class LossCriterion:
     """A loss of each sample, and the weights of the samples."""
 
     loss: Callable[[Array, Array], Array]
-    """``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...)."""
+    """``loss(y, f)``: responses (m,) and scores (..., m) to losses (..., m)."""
     balanced: bool = False
     """Whether each class weighs one half, whatever its size; otherwise samples weigh the same."""
     counts_errors: bool = False  # whether it counts wrong samples, which needs a threshold
@@ -219,8 +223,8 @@ def validation_error(
     the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1). Equal folds make E the mean of
     the fold means; weights let a fold lack one of the classes.
 
-    scores (n_folds, n_tau, n_lam, n_samples) float. thresholds (n_tau, n_lam) float: subtracted
-    from the scores if the criterion counts errors. criterion: A name in `CRITERIA`.
+    thresholds (n_tau, n_lam) float: subtracted from the scores if the criterion counts errors.
+    criterion: a name in `CRITERIA`.
 
     Source: Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and
     cvsd by the same weighted formulas.
@@ -250,7 +254,7 @@ def _error_over_folds(fold_losses: Array, fold_weights: Array) -> tuple[Array, A
 
 
 def _out_of_fold_scores(training_set: TrainingSet, scores: Array) -> tuple[Array, Array]:
-    """Return the class numbers and the out-of-fold scores (n_tau, n_lam, n_train, T)."""
+    """Return class numbers (n_train,) and scores (n_tau, n_lam, n_train, T), fold after fold."""
     rows = np.concatenate(training_set.inner_folds)
     fold_scores = [
         scores[fold][..., validation_rows, :]
@@ -345,7 +349,7 @@ def _class_margins(scores: Array, class_means: Any) -> Array:
 def median_score(training_set: TrainingSet, scores: Array) -> Array:
     """Return the median out-of-fold score of the training samples, (n_tau, n_lam).
 
-    A sample above it is in the half of higher risk. Scores are (n_folds, n_tau, n_lam, n).
+    A sample above it is in the half of higher risk.
     """
     fold_scores = [scores[fold][..., rows] for fold, rows in enumerate(training_set.inner_folds)]
     return np.asarray(np.median(np.concatenate(fold_scores, axis=-1), axis=-1))
@@ -413,8 +417,7 @@ FITTINGS: dict[str, Fitting] = ByKind(
 def score_thresholds(training_set: TrainingSet, scores: Array, settings: LinearSettings) -> Array:
     """Return the threshold of out-of-fold scores at each point of the grid, see `Fitting`.
 
-    It is 0 unless ``linear.threshold`` is ``midpoint``. scores (n_folds, m, n_lam, n, ...) float:
-    of all samples, by the refits of each inner fold.
+    It is 0 unless ``linear.threshold`` is ``midpoint``.
     """
     if settings.threshold != "midpoint":
         return np.zeros(scores.shape[1:3])
@@ -460,7 +463,10 @@ def _fusion_penalty(dataset: Dataset, genes: Array, settings: LinearSettings) ->
 
 
 def inner_elastic_nets(training_sets: list[TrainingSet], outer: ElasticNets) -> ElasticNets:
-    """Return the elastic nets of the rows that train each inner fold of each set, in order."""
+    """Return the elastic nets of the rows that train each inner fold of each set, in order.
+
+    outer: elastic nets of the training sets.
+    """
     n_folds = np.array([len(training_set.inner_folds) for training_set in training_sets])
     parent = np.repeat(np.arange(len(training_sets)), n_folds)
     Y = np.column_stack([training_set.y for training_set in training_sets])

@@ -1,8 +1,9 @@
 """Both stages of the linear protocol on training sets: nested cross-validation and final model.
 
 Stage I (`grid`) chooses tau, lambda and mu by the inner folds. Stage II (`fit_nested_lists` of
-`elastic_nets`) selects nested lists on the whole training set and refits them by ridge; here they
-score the test samples. `answers` adds the FDR-selected genes and the predictive model.
+`elastic_nets`) selects a list for each mu on the whole training set and refits these nested lists
+by ridge; here they score the test samples. The list at the chosen mu is the chosen list. `answers`
+adds the FDR-selected genes and the predictive model.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def nested_cross_validation(
     labels: str,
     batch: str,
 ) -> Fits:
-    """Fit a batch of the outer splits, under the observed labels or a range of permutations.
+    """Return the fits of a batch of outer splits, by observed labels or a range of permutations.
 
     half_sample_study, optional: numbers of genes that are expected under permuted labels. If it is
         missing or empty, the chosen list of the two stages is the only answer. The same holds under
@@ -92,13 +93,11 @@ def fit_final_model(
     settings: LinearSettings,
     half_sample_study: HalfSampleStudy | None = None,
 ) -> Fits:
-    """Fit all samples: the model to use, whose error the nested cross-validation estimates.
+    """Return one fit, to all samples: its error is what the nested cross-validation estimates.
 
     Its settings are the mean choice of several draws of the inner folds (`redraw_final_split`). The
     nested cross-validation uses one draw: several would multiply its time and leave the error as it
     is.
-
-    Parameters are those of `nested_cross_validation`.
     """
     half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
     training_sets = study.make_training_sets([study.splits.final], half_counts=half_counts)
@@ -117,11 +116,11 @@ def fit_half_samples(
     settings: LinearSettings,
     half_sample_study: HalfSampleStudy | None = None,
 ) -> Fits:
-    """Fit every half-subsample, as an outer training set is fitted.
+    """Return the fits of the half-subsamples, each fitted as an outer training set is.
 
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
     many patients would have given. A list of the lasso of equal length is added (see
-    `add_lasso_lists`). Parameters are those of `nested_cross_validation`.
+    `add_lasso_lists`).
     """
     half_counts = count_pairs_of_half_samples(settings) if half_sample_study else NO_HALVES
     return _fit_training_sets(
@@ -142,16 +141,20 @@ def _fit_training_sets(
     choose_settings: ChooseSettings = search_grid,
     with_lasso_lists: bool = False,
 ) -> Fits:
-    """Return the fits of training sets in order, with answers if there are `null_tails`."""
+    """Return the fits of training sets in order, with answers if there are `null_tails`.
+
+    choose_settings: stage I. with_lasso_lists: whether to add a list of the lasso to each fit.
+    """
     start_time = time.monotonic()
     dataset = study.dataset
     output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
     n_outputs = int(np.prod(output_shape))
+    # Each output of a training set has its own paths and scores.
     max_sets = min(MAX_TRAINING_SETS, int(MAX_MOMENTS / max(1, len(dataset.genes)))) // n_outputs
     # Memory holds the choices of all candidates at once, with the scores of their folds.
     batch_size = max(1, max_sets // len(candidate_factors(dataset, settings)))
     fits_of_matrices = [
-        Fits.none(
+        Fits.none(  # so that a batch without splits has fits with the shapes of the others
             settings.tau_fractions(),
             settings.lam_grid(),
             np.array(settings.mu, dtype=float),
@@ -196,7 +199,7 @@ def _fit_short_enough(
     training_sets = same_factors.matrix.training_sets
     fits = _fit_choices(same_factors, settings)
     list_sizes = fits.sizes()[np.arange(len(fits)), fits.chosen_lists]
-    no_list = np.asarray(np.isnan(fits.gap).all(axis=1))
+    no_list = np.asarray(np.isnan(fits.gap).all(axis=1))  # all are longer than ``linear.longest``
     shorter_choices = {}
     for fit in np.flatnonzero(no_list | (list_sizes > settings.most)):
         choice = same_factors.choices[fit].shorter()
@@ -240,7 +243,7 @@ def _fit_choices(same_factors: SameFactors, settings: LinearSettings) -> Fits:
     fitting = FITTINGS[training_sets[0].kind]
     crossfitted_scores = [choice.crossfitted_scores for choice in choices]
     calibration = calibration_lines(training_sets, crossfitted_scores)
-    # Before the held-out scores, which are those of the models that predict.
+    # With several classes, `decide` makes models of margins, by which test samples are scored.
     models, threshold = fitting.decide(models, [choice.threshold for choice in choices])
     test_scores = [
         _test_scores(outer.X, training_set, models, fit)
@@ -293,7 +296,7 @@ def _kept_indices(
     choices: list[GridChoice],
     settings: LinearSettings,
 ) -> list[GridIndices]:
-    """Return the chosen indices, with the longest kept list where the chosen one is too long.
+    """Return the chosen indices; if the path ended before the chosen list, those of its last list.
 
     Each fit decides this alone, so that permuted labels are treated as the observed ones are.
     """
@@ -316,7 +319,8 @@ def _kept_indices(
 def _test_scores(X: Array, training_set: TrainingSet, models: NestedModels, fit: int) -> Array:
     """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
 
-    A missing covariate counts as its mean over the training samples.
+    `fit` is the number of the training set in the models. A missing covariate counts as its mean
+    over the training samples.
     """
     n_mu = models.intercept.shape[1]
     scores = np.empty((len(training_set.test), n_mu, *models.values.shape[1:]))

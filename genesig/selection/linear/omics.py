@@ -1,8 +1,8 @@
 """Penalty factors of several omics, chosen by the inner folds as every other setting is.
 
-The l1 term of a gene is multiplied by the factor of its omic, so that an omic with more information
-per gene may be penalised less (Boulesteix et al. 2017, IPF-LASSO). Only the ratios of the factors
-matter, because tau counts in units of tau_max.
+The l1 term of a gene is multiplied by the factor of its omic (such as RNA or proteins), so that an
+omic with more information per gene may be penalised less (Boulesteix et al. 2017, IPF-LASSO). Only
+the ratios of the factors matter, because tau counts in units of tau_max.
 
 The FDR-selected genes do not depend on the factors: half-sample lists choose no setting, and the
 false discovery rate is estimated for equal factors.
@@ -49,7 +49,8 @@ class SameFactors(NamedTuple):
 def candidate_factors(dataset: Dataset, settings: LinearSettings) -> list[Array] | list[None]:
     """Return the factors (n_omics,) to choose from, equal ones first; [None] without a choice.
 
-    The candidates are all combinations of `PENALTY_RATIOS` whose smallest is 1, by rising sum.
+    The candidates are all combinations of `PENALTY_RATIOS` whose smallest is 1, by rising sum. None
+    leaves the factors that the config fixes.
     """
     n_omics = len(dataset.omics)
     if not settings.learn_omics or n_omics < 2:
@@ -64,9 +65,9 @@ def group_by_factors(
 ) -> Iterator[SameFactors]:
     """Yield the training sets that choose the same penalty factors, with their choices.
 
-    The candidate with the smallest error over all settings wins if it is more than its standard
-    error below the error of equal factors. Otherwise equal factors win, because the best of several
-    candidates looks better than it is.
+    For each training set the candidate with the smallest error over all settings wins if it is more
+    than its standard error below the error of equal factors. Otherwise equal factors win, because
+    the best of several candidates looks better than it is. Groups come in the order of candidates.
     """
     candidates = candidate_factors(matrix.study.dataset, settings)
     if len(candidates) == 1:
@@ -107,7 +108,10 @@ def outer_and_inner_nets(
 
 
 def _best_candidates(choices_of_candidates: list[list[GridChoice]]) -> Array:
-    """Return the index of the candidate that each training set chooses, see `group_by_factors`."""
+    """Return the index of the candidate that each training set chooses, see `group_by_factors`.
+
+    choices_of_candidates: a list over the training sets for each candidate.
+    """
     smallest_errors = np.array(
         [[_smallest_error(choice) for choice in choices] for choices in choices_of_candidates]
     )

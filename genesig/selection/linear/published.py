@@ -1,7 +1,8 @@
 """Published signatures and random gene lists, each refitted on the outer splits of the study.
 
 If much of the transcriptome is associated with the outcome, most lists of genes predict it. So the
-rank of a signature among random lists counts, not its error.
+rank of a signature among random lists counts, not its error. The last column of genesig's scores is
+that of the chosen list (see `Fits.with_chosen`); the headline of a kind is its reported error.
 
 Source: Venet, Dumont and Detours 2011, PLoS Comput. Biol. 7(10): e1002240.
 """
@@ -83,7 +84,6 @@ def published_table(
     random_errors = np.concatenate(
         [study_errors(scores, kind.headline)[0] for scores in column_scores[len(signatures) :]]
     )
-    # The last list of a fit is the chosen one, see `Fits.with_chosen`.
     mean_size = float(fits.sizes()[:, -1].mean())
     rows = [
         {
@@ -94,9 +94,11 @@ def published_table(
         }
     ]
     for name, signature_genes, signature_scores in zip(
-        signatures.names, gene_lists, column_scores, strict=False
+        signatures.names, gene_lists, column_scores[: len(signatures)], strict=True
     ):
-        comparison = compare_errors(signature_scores, genesig_scores, -1, kind.headline)
+        comparison = compare_errors(
+            signature_scores, genesig_scores, column=-1, headline=kind.headline
+        )
         rows.append(
             {
                 "row": PUBLISHED_ROW,
@@ -155,10 +157,14 @@ def score_gene_lists(
         scores.append(np.concatenate(batches, axis=1))
         log.info("published signatures: %d of %d splits", len(scores), len(training_sets))
     n_test = [len(training_set.test) for training_set in training_sets]
-    fit_number = np.repeat(np.arange(len(training_sets)), n_test)
-    row = np.concatenate([training_set.label_rows for training_set in training_sets])
+    split_number = np.repeat(np.arange(len(training_sets)), n_test)
     return complete_held_out(
-        dataset, splits, row, fit_number, np.concatenate(scores), np.zeros_like(fit_number)
+        dataset,
+        splits,
+        rows=np.concatenate([training_set.label_rows for training_set in training_sets]),
+        split=split_number,
+        scores=np.concatenate(scores),
+        permutation=np.zeros_like(split_number),
     )
 
 

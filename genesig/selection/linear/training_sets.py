@@ -55,21 +55,22 @@ class TrainingSet:
     y: Array  # (n,) response of each row of X under this permutation
     train: Array  # rows of the training samples, ascending
     test: Array  # rows of the test samples
-    inner_folds: tuple[Array, ...]  # validation rows of each inner fold
+    inner_folds: tuple[Array, ...]  # validation rows of each inner fold, ascending
     label_rows: Array
-    """(n_test,) int: samples whose labels the test rows have; `test` itself if no row moves."""
+    """(n_test,) int: sample (row of the sample table) whose label each test row has; `test` itself
+    if no row moves."""
     kind: str  # kind of the response, a key of `kinds.FITTINGS`
     ties: str | None = None  # treatment of ties in survival times; None for other responses
     covariates: Covariates | None = None
     """Covariates and weights of each row of X under this permutation; None without both."""
     halves: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
-    """(n, 2 P) bool: halves of the training rows, see `Samples.halves`; P may be 0."""
+    """(n, 2 P) bool: halves of the training rows, see `Samples.draw_halves`; P may be 0."""
     inner_halves: Array = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=bool))
     """(n_folds, n, 2 p) bool: halves of the rows that train each inner fold; n_folds may be 0."""
     group: Array | None = None
     """(n,) int: number of the group of the sample at each row of X; None without groups."""
     matrix_permutation: Array | None = None
-    """(n,) int: with covariates, the permutation by which the matrix is exchanged."""
+    """(n,) int: `row_of_sample` of `exchange_residuals`, which permutes X; None if rows move."""
 
     def training_mask(self) -> Array:
         """Return the (n, 1) mask of training rows."""
@@ -84,7 +85,7 @@ class TrainingSet:
         return np.stack([_row_mask(len(self.y), fold) for fold in self.inner_folds], axis=1)
 
     def knots(self) -> Array:
-        """Return the knots (r, K) of the covariates, from the training rows."""
+        """Return the K knots of each of r covariates, (r, K), from the training rows."""
         assert self.covariates is not None
         return self.covariates.training_knots(self.training_mask()[:, 0])
 
@@ -195,7 +196,7 @@ class PreparedStudy:
             # row_of_sample[i] is the row of X that sample i takes
             row_of_sample = draw_permutation(dataset, self.splits, permutation, stage)
             matrix_permutation = None
-            if permutation and dataset.design.covariates:
+            if permutation and dataset.design.covariates:  # X is permuted, and the rows stay
                 matrix_permutation = row_of_sample
                 row_of_sample = np.arange(len(matrix_permutation))
             sample_of_row = np.argsort(row_of_sample)
@@ -215,7 +216,7 @@ class PreparedStudy:
                     make_training_set(
                         split=split.name,
                         train=np.sort(row_of_sample[dataset.rows(split.train)]),
-                        test=row_of_sample[label_rows],
+                        test=row_of_sample[label_rows],  # not sorted: in the order of label_rows
                         inner_folds=tuple(
                             np.sort(row_of_sample[dataset.rows(fold)]) for fold in split.inner
                         ),
@@ -265,7 +266,7 @@ class PreparedStudy:
             yield self.dataset.X, training_sets
             return
         exchange_matrix = None
-        if matrix_permutation is not None:  # the exchange is linear in X
+        if matrix_permutation is not None:  # it is linear in X, so that a matrix (n, n) can do it
             identity = replace(self.dataset, X=np.eye(len(matrix_permutation)))
             exchange_matrix = exchange_residuals(identity, matrix_permutation)
         alignment_names = [
@@ -344,11 +345,13 @@ class TauGrid:
 class AnswerSettings:
     """Keys of the section ``signature`` that decide which genes the final models have."""
 
-    most: float  # largest number of genes of a list that the inner folds may choose
+    most: float
+    """Largest number of genes of a list that the inner folds may choose: a whole number in the
+    config, a mean length in `GridChoice.choose_again`."""
     list_mu: float | None
     """Key ``mu``: mu of the list of the rule ``minimal``; None is the first of the grid."""
     fdr: float  # false discovery rate of the FDR-selected genes
-    least: int  # smallest number of genes of a list by selection frequency, whatever their q
+    least: int  # smallest number of genes of a list by selection frequency, whatever their FDR
     size: int | None  # number of genes of a list by selection frequency; None if the FDR decides it
 
 

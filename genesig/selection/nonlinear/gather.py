@@ -60,13 +60,14 @@ def gather_nonlinear(
     names = [split.name for split in splits.outer]
     fits = ModelFits.joined(batches, names)
     linear_fits = linear.fits.with_chosen()
-    is_chosen_list = nested["mu"].isna()
+    is_chosen_list = nested["mu"].isna()  # a nested list names its mu, the chosen list does not
     genes = genes_table(
         dataset, fits, final, nested[is_chosen_list], signature, cv_frequency=cv_frequency
     )
     arrays_of_final = final.arrays()
     held_out_scores = method_scores(dataset, splits, fits)
     linear_scores = collect_held_out(dataset, splits, linear_fits)
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
@@ -82,9 +83,8 @@ def gather_nonlinear(
             [
                 (
                     model,
-                    *compare_errors(
-                        scores, linear_scores, -1, ASSESSMENT_KINDS[dataset.design.kind].headline
-                    ),
+                    # The last list of the linear fits is the chosen one, see `Fits.with_chosen`.
+                    *compare_errors(scores, linear_scores, column=-1, headline=headline),
                 )
                 for model, scores in held_out_scores.items()
             ],
@@ -108,7 +108,7 @@ def genes_table(
     response's units per standard deviation of the gene; ``final_norm`` that of the model of all
     samples, 0 if it is not in it; ``linear_cv_frequency`` is that of the chosen linear lists, and
     ``in_signature`` says that the final linear model has the gene. Rows fall by frequency, then by
-    mean_norm.
+    mean_norm. linear: rows of nested_lists.tsv of the chosen lists.
     """
     import pandas as pd
 
@@ -140,7 +140,10 @@ def genes_table(
 
 
 def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOutScores]:
-    """Return the held-out scores of the two nonlinear methods, or of the one that was run."""
+    """Return the held-out scores of the two nonlinear methods, or of the one that was run.
+
+    The scores of a method that was not run are NaN.
+    """
     scores = {"nonlinear": fits.scores, "fvm": fits.arrays()["fvm_scores"]}
     return {
         name: model_scores(dataset, splits, fits, score)
@@ -170,7 +173,7 @@ def agreement_table(
 
     ``jaccard`` is |A ∩ B| / |A ∪ B| of the two lists over all splits; ``jaccard_in_split`` that of
     the lists of one and the same split, from the same samples, mean over the splits. Empty where
-    both lists are.
+    both lists are. linear: `Fits.with_chosen`. nested, genes: nested_lists.tsv and nonlinear.tsv.
     """
     import pandas as pd
 

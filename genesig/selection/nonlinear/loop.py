@@ -1,8 +1,8 @@
 """Selection by derivative penalties in the outer splits and on all samples, and its control.
 
-The control is the Feature Vector Machine. Its own prediction is a weak vote, so it only selects:
-the order in which genes enter gives nested lists, and a ridge predicts. The number of genes and the
-weight of the ridge are chosen on the inner folds.
+The control is the Feature Vector Machine (FVM). Its own prediction is a weak vote, so it only
+selects: the order in which genes enter gives nested lists, and a kernel ridge predicts. The number
+of genes and the weight lam of the ridge are chosen on the inner folds.
 
 Unlike in the lasso, a variable that is not selected still constrains f: its derivative is zero at
 every training point. So the screen does not only save time but changes the problem, and is done on
@@ -58,12 +58,13 @@ def fvm_scores(
     protocol: NonlinearProtocol,
     two_classes: bool,
 ) -> tuple[Array, int]:
-    """Return the Feature Vector Machine's score of each test row, and its number of genes.
+    """Return the FVM's score of each test row, and the number of genes that it uses.
 
-    The threshold of `choose` is subtracted.
+    A threshold is subtracted, of two classes the midpoint as in `choose`. Ties of the error go to
+    fewer genes, then to the larger lam.
 
     outer_set: the training rows of the split. training_sets, held_out_rows, protocol, two_classes:
-    see `choose`. X_test (m, n_genes).
+    see `choose`. X_test (m, d): all columns of the matrix.
     """
     errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
     class_sums = np.zeros((2, *errors.shape))
@@ -82,7 +83,10 @@ def fvm_scores(
 def _fvm_scores_on_grid(
     kernel_data: KernelData, X: Array, protocol: NonlinearProtocol
 ) -> tuple[Array, list[int]]:
-    """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
+    """Return the scores of rows for each (number of genes, lam), (k, L, m), and k list lengths.
+
+    Without a fit the scores are the mean response, and all lists are empty.
+    """
     sizes = sorted(protocol.fvm_genes)
     lam_grid = protocol.ridge_grid()
     scores = np.full((len(sizes), len(lam_grid), len(X)), kernel_data.y.mean())
@@ -102,10 +106,10 @@ def _fvm_scores_on_grid(
 
 
 def _entry_order(kernel_data: KernelData, max_genes: int, bins: int) -> list[int]:
-    """Return up to `max_genes` genes in the order in which they enter.
+    """Return up to `max_genes` genes (columns of the kernel data) in the order in which they enter.
 
     With few samples the information has few distinct values. If more genes than `max_genes` share
-    the largest value none enters, and the order is that of the information, then of the matrix.
+    the largest value none enters, and the order is that of the information, then of the columns.
     """
     selection = select_feature_vectors(
         kernel_data.X, kernel_data.y, n_features=max_genes, bins=bins
@@ -116,13 +120,13 @@ def _entry_order(kernel_data: KernelData, max_genes: int, bins: int) -> list[int
 
 
 def _fit_ridge(Z: Array, kernel_data: KernelData, lam: Array, protocol: NonlinearProtocol) -> Ridge:
-    """Return the kernel ridge on selected genes for each lam."""
+    """Return the kernel ridge on selected genes for each lam; the first width of the config."""
     typical_distance = median_distance(Z @ Z.T) or 1.0
     kernel = kernel_data.settings.make_kernel(protocol.width[0] * typical_distance)
     return Ridge.fit(kernel, Z, kernel_data.y, lam)
 
 
-ScoreFunction = Callable[[Array], Array]
+ScoreFunction = Callable[[Array], Array]  # rows (m, d') -> score of each, (m,)
 
 
 N_CURVE_POINTS = 41  # number of points of a curve
@@ -137,7 +141,7 @@ def curves(matrix: NormalisedMatrix, kernel_data: KernelData, fit: PathFit | Non
     the gene among the samples, in normalised expression; ``effect`` is a mean score; ``samples``
     counts those whose value is nearest. ``straight`` is the squared correlation of the curve with
     a line, over the values that the samples have. An average over the samples does not show how
-    genes act together. Source: Friedman (2001).
+    genes act together. Without a gene the table is empty. Source: Friedman (2001).
     """
     import pandas as pd
 
@@ -161,7 +165,7 @@ def curves(matrix: NormalisedMatrix, kernel_data: KernelData, fit: PathFit | Non
             "straight": straightness(z, effect, fit.X[:, variable]),
         }
         value = fit.centre[column] + fit.scale[column] * z
-        nearest_point = np.rint(
+        nearest_point = np.rint(  # points z are equidistant
             (fit.X[:, variable] - z[0]) / (z[-1] - z[0]) * (N_CURVE_POINTS - 1)
         ).astype(np.int64)
         count = np.bincount(nearest_point, minlength=N_CURVE_POINTS)
@@ -176,7 +180,10 @@ def curves(matrix: NormalisedMatrix, kernel_data: KernelData, fit: PathFit | Non
 
 
 def dependence_on(score: ScoreFunction, Z: Array, column: int) -> tuple[Array, Array]:
-    """Return values of a column, and the mean score of all rows at each, (N_CURVE_POINTS,)."""
+    """Return equidistant values of a column, and the mean score of all rows with each of them.
+
+    Both (N_CURVE_POINTS,), from the smallest to the largest value of the rows Z.
+    """
     values = np.linspace(Z[:, column].min(), Z[:, column].max(), N_CURVE_POINTS)
     mean_scores = np.empty(N_CURVE_POINTS)
     rows = Z.copy()
@@ -200,7 +207,10 @@ def _score_function(fit: PathFit, step: int) -> ScoreFunction:
 
 
 def straightness(value: Array, effect: Array, samples: Array) -> float:
-    """Return r² between the curve at the samples' values and these values; NaN if it is flat."""
+    """Return r² between the curve at the samples' values and these values; NaN if it is flat.
+
+    value, effect: points of the curve. samples (n,): values of the samples.
+    """
     curve = np.interp(samples, value, effect)
     if np.ptp(curve) <= 1e-12 * max(1.0, float(np.abs(curve).max())) or np.ptp(samples) == 0:
         return np.nan
@@ -211,7 +221,7 @@ log = logging.getLogger(__name__)
 
 
 def nonlinear_loop(study: PreparedStudy, protocol: NonlinearProtocol, *, batch: str) -> ModelFits:
-    """Fit a batch of the outer splits, with the observed labels.
+    """Return the fits of a batch of the outer splits, with the observed labels.
 
     The inner folds choose tau, nu, the kernel's width and the final ridge. batch: ``2of3``: every
     third split, from the second on.
@@ -231,7 +241,7 @@ def nonlinear_loop(study: PreparedStudy, protocol: NonlinearProtocol, *, batch: 
 def nonlinear_final(
     study: PreparedStudy, protocol: NonlinearProtocol
 ) -> tuple[ModelFits, pd.DataFrame]:
-    """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
+    """Return the fit of all samples, and nonlinear_curves.tsv: its partial dependence on genes."""
     all_samples = study.make_training_sets([study.splits.final])
     ((matrix, shared),) = _matrices(study, all_samples, protocol)
     (training_set,) = matrix.training_sets
@@ -239,7 +249,11 @@ def nonlinear_final(
     choice = choose(inner_sets, held_out_rows, protocol, FITTINGS[training_set.kind].signed_classes)
     fit = _fit_final(outer_set, choice, training_set, protocol)
     row = _fit_fields(matrix, training_set, outer_set, choice, fit, protocol)
-    row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
+    row |= {
+        "scores": [],
+        "fvm_genes": 0,
+        "fvm_scores": [],
+    }  # no test samples; the FVM is not fitted
     return ModelFits.from_rows([row]), curves(matrix, outer_set, fit)
 
 
@@ -282,7 +296,7 @@ def _assess_split(matrix: NormalisedMatrix, shared: SharedSettings) -> dict[str,
 def _prepare_split(
     X: Array, training_set: TrainingSet, shared: SharedSettings
 ) -> tuple[KernelData, list[KernelData], list[tuple[Array, Array]]]:
-    """Return the training sets of a split and of its inner folds, and the folds' held-out rows."""
+    """Return the training sets of a split and of its inner folds, and the folds' rows (X, y)."""
     training_rows = [np.setdiff1d(training_set.train, fold) for fold in training_set.inner_folds]
     inner_sets = [prepare_training_set(X, training_set.y, rows, shared) for rows in training_rows]
     held_out_rows = [(X[fold], training_set.y[fold]) for fold in training_set.inner_folds]
@@ -337,7 +351,7 @@ def _fit_fields(
         "cut": choice.cut,
         "test_rows": training_set.label_rows,
         "paths": len(training_set.inner_folds) * len(protocol.settings_grid()),
-        "tau": 1.0,
+        "tau": 1.0,  # at tau_max nothing is selected
         "gap": np.nan,
         "explained_by_none": np.nan,
         "indices": [],

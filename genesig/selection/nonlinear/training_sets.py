@@ -1,7 +1,8 @@
 """Training sets of nonlinear selection: screened genes, groups, and the choice of settings.
 
-Groups are learned, so each outer split, each inner fold and the final model has its own, from its
-own rows. The groups of the signature come from all samples and must not be used inside the splits.
+Each training set keeps the genes that depend most on the response (`screen`). Groups are learned,
+so each outer split, each inner fold and the final model has its own, from its own rows. The groups
+of the signature come from all samples and must not be used inside the splits.
 
 A path that would select more variables than samples ends there, and its last fit serves for all
 smaller tau. This holds in the inner folds and in the final fit, so that the choice is among models
@@ -54,7 +55,7 @@ class NonlinearProtocol(TauGrid):
         return [(float(nu), float(width)) for nu, width in product(self.nu, self.width)]
 
 
-RANK_KERNEL_WIDTH = 0.25  # width of the Gaussian kernel between ranks, which run from 0 to 1
+RANK_KERNEL_WIDTH = 0.25  # sd of the Gaussian kernel between ranks, which run from 0 to 1
 
 MIN_EIGENVALUE_SHARE = 1e-8  # of the largest one, below which eigenfunctions are left out
 
@@ -83,6 +84,7 @@ def dependence(X: Array, y: Array) -> Array:
 
     Source: Gretton et al. (2005); as a screen, Song et al. (2012).
     """
+    # With k = P P' between ranks, the double sum is that of squares of single sums.
     eigenfunctions = _eigenfunctions(len(y))
     rank_index = doubled_ranks(X)
     centred = y - y.mean()
@@ -93,7 +95,10 @@ def dependence(X: Array, y: Array) -> Array:
 
 
 def doubled_ranks(X: Array) -> Array:
-    """Return 2 (rank - 1) of each value in its column, ties sharing their mean rank, (n, d) int."""
+    """Return 2 (rank - 1) of each value in its column, ties sharing their mean rank, (n, d) int.
+
+    Ranks run from 1 to n, so that the result is an index 0 ... 2n - 2 of `_eigenfunctions`.
+    """
     ranks = np.empty(X.shape, dtype=np.int64)
     for start in range(0, X.shape[1], GENES_PER_BLOCK):
         block = slice(start, start + GENES_PER_BLOCK)
@@ -102,7 +107,7 @@ def doubled_ranks(X: Array) -> Array:
 
 
 def _doubled_ranks(X: Array) -> Array:
-    """Return `doubled_ranks` of one block of columns."""
+    """Return `doubled_ranks` of one block of columns: positions of first and last tie, added."""
     n = len(X)
     order = np.argsort(X, axis=0, kind="stable")
     ordered = np.take_along_axis(X, order, axis=0)
@@ -119,7 +124,7 @@ def _doubled_ranks(X: Array) -> Array:
 
 @cache
 def _eigenfunctions(n: int) -> Array:
-    """Return P with P P' = the kernel between all whole and half ranks of n values."""
+    """Return P (2n - 1, r) with P P' = the kernel between all whole and half ranks of n values."""
     points = np.arange(2 * n - 1) / max(2 * n - 2, 1)
     kernel = np.exp(-np.square(points[:, None] - points) / (2 * RANK_KERNEL_WIDTH**2))
     eigenvalues, eigenvectors = np.linalg.eigh(kernel)
@@ -130,11 +135,16 @@ def _eigenfunctions(n: int) -> Array:
 GroupLists = list[list[int]]  # columns of each group
 
 
-MINIMAL_MU = 1e-6  # mu of the lasso, in units of ||X'X||/n, the same as for the minimal list
+MINIMAL_MU = 1e-6
+"""mu of the lasso of `linear_blocks`, in units of ||X'X||/n: the smallest of ``linear.mu`` unless
+the config changes it."""
 
 
 def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupLists:
-    """Return the groups of columns by the group of each gene; other genes are single groups."""
+    """Return the groups of columns by the group of each gene; other genes are groups of one.
+
+    names: gene of each column.
+    """
     # The flag keeps a gene without a group apart from a group of the same name.
     groups: dict[tuple[bool, str], list[int]] = {}
     for column, gene in enumerate(names):
@@ -145,9 +155,10 @@ def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupList
 def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> GroupLists:
     """Return groups around the genes of a lasso: each other gene joins the most correlated one.
 
-    X, y (n, d), (n,): training rows and screened genes. tau: tau of the lasso, as a fraction of
-    tau_max. The list is the minimal one (stage II at the smallest mu) at a fixed tau, because a
-    choice would need folds inside the folds. unit_variance: unit variance of the genes.
+    Without a gene in the lasso each gene is a group. The lasso is the elastic net at `MINIMAL_MU`
+    and at a fixed tau, a fraction of tau_max, because a choice would need folds inside the folds.
+
+    X, y (n, d), (n,): training rows and screened genes. unit_variance: whether it scales genes.
     """
     from genesig.optim.solvers import path
     from genesig.optim.training import training_sets
@@ -188,7 +199,8 @@ class KernelData:
     X: Array  # (n, d') float: training rows of the screened genes
     y: Array  # (n,) float: response
     genes: Array  # (d',) int: columns of the matrix that were kept
-    # solver settings, with the groups of these genes and all weights of the ridge
+    # solver settings, with the groups of these genes and all weights of the ridge; without
+    # debiasing there are none
     settings: SolverSettings
 
     @property
@@ -199,13 +211,13 @@ class KernelData:
         )
 
     def path(self, nu: float, width: float, tau: Array, lam: Array) -> PathFit:
-        """Return the fit along tau with these weights of the ridge."""
+        """Return the fit along tau with ridge weights `lam`; nu, width and tau as in `fit_path`."""
         settings = replace(self.settings, lam=lam)
         return fit_path(self.X, self.y, settings, nu=nu, width=width, tau=tau.tolist())
 
 
 def prepare_training_set(X: Array, y: Array, rows: Array, shared: SharedSettings) -> KernelData:
-    """Return the training set of the given rows; genes that are constant there are left out."""
+    """Return the training set of some rows of the matrix X, with the screened genes that vary."""
     protocol = shared.protocol
     training_X = X[rows]
     response = y[rows]
@@ -249,7 +261,7 @@ class InnerChoice:
 
     nu: float  # chosen weight of the squared norm
     width: float  # chosen width of the kernel
-    step: int  # index of the chosen tau in the grid
+    step: int  # index of the chosen tau in `NonlinearProtocol.tau_fractions`
     lam: float  # chosen weight of the ridge; NaN without debiasing
     # number of inner paths that ended early, where more variables than samples were selected
     cut: int
@@ -270,6 +282,7 @@ def choose(
     training_sets: the training set of each inner fold. held_out_rows sequence of (X, y): the
     held-out rows of each, all columns of the matrix. two_classes: whether y is ±1.
     """
+    # Axes of the tables: pair (nu, width), tau, lam; without debiasing there is one lam.
     grid = protocol.settings_grid()
     tau = protocol.tau_fractions()
     n_lam = max(1, len(protocol.lam)) if protocol.debias else 1
@@ -289,12 +302,15 @@ def choose(
 
 
 def by_class(scores: Array, y: Array) -> Array:
-    """Return the sums of the scores (..., m) of each class, (2, ...)."""
+    """Return the sums of scores (..., m) over the rows with y = -1, and with y = 1, (2, ...)."""
     return np.stack([scores[..., y == code].sum(axis=-1) for code in (-1.0, 1.0)])
 
 
 def midpoint(class_sums: Array, held_out_rows: Sequence[tuple[Array, Array]]) -> float:
-    """Return the mean of the two class means of held-out scores; see `linear.kinds.midpoint`."""
+    """Return the mean of the two class means of held-out scores, 0 without rows of a class.
+
+    class_sums (2,): see `by_class`. As `linear.kinds.midpoint`.
+    """
     n_negative, n_positive = (
         sum(np.sum(y == code) for _, y in held_out_rows) for code in (-1.0, 1.0)
     )
@@ -306,7 +322,11 @@ def midpoint(class_sums: Array, held_out_rows: Sequence[tuple[Array, Array]]) ->
 def scores_along(
     training_set: KernelData, X: Array, nu: float, width: float, tau: Array
 ) -> tuple[Array, bool]:
-    """Return the scores of rows X at each (tau, lam), (T, L, m), and whether the path was cut."""
+    """Return the scores of rows X at each (tau, lam), (T, L, m), and whether the path was cut.
+
+    X has all columns of the matrix. Without debiasing L is 1. Where the path was cut, the scores
+    are those of its last fit; without any fit they are the mean response.
+    """
     ridge_weights = training_set.settings.lam
     scores = np.full((len(tau), max(1, len(ridge_weights)), len(X)), training_set.y.mean())
     if not training_set.can_be_fitted:
@@ -315,7 +335,7 @@ def scores_along(
     points = X[:, training_set.genes]
     supports = [solution.support.tolist() for solution in fit.path.solutions]
     for tau_index, support in enumerate(supports):
-        # the ridge of the same genes is the same
+        # The ridge of the same genes is the same; fits without a ridge differ.
         if tau_index == 0 or support != supports[tau_index - 1] or not len(ridge_weights):
             scores[tau_index:] = fit.predict(tau_index, points)
     return scores, len(fit.path.solutions) < len(tau)
@@ -336,7 +356,10 @@ def final_fit(
 
 
 def _smallest_error(error_tables: Array) -> tuple[int, int, int]:
-    """Return (setting, tau, lam) of the smallest error, the first among equals up to rounding."""
+    """Return (setting, tau, lam) of the smallest error; of equal ones as `choose` says.
+
+    error_tables (settings, tau, lam): tau and lam fall along their axes.
+    """
     by_tau = np.moveaxis(error_tables, 0, -1)
     smallest = by_tau.min()
     first_index = np.flatnonzero(by_tau.ravel() <= smallest * (1 + 1e-9) + 1e-300)[0]
