@@ -79,7 +79,7 @@ def main() -> int:
                 continue
             page = (options.out or Path(folder)) / f"{number:02d}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
-            render(data, page, page.with_suffix(""), title="", top_genes=20, table_rows=100)
+            render(data, page, page.with_suffix(""), title="", gene_cards=20, table_rows=100)
             text = page.read_text(encoding="utf-8")
             contradiction_lines = contradictions(data, text)
             wrong += bool(contradiction_lines)

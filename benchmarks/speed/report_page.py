@@ -239,7 +239,7 @@ def make_page(study: Study, cohorts: int, folder: Path) -> Path:
     ]
     data = json.loads(json.dumps(collect(StudyResults(**study_arguments, external=cohorts_about))))
     page = folder / "report.html"
-    render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
+    render(data, page, folder / "figures", title="A study", gene_cards=12, table_rows=15)
     return page
 
 

@@ -133,7 +133,7 @@ def render(
     processes: int = 1,
     *,
     title: str,
-    top_genes: int,
+    gene_cards: int,
     table_rows: int,
 ) -> None:
     """Write the report and its figures from the value of report_data.json.
@@ -145,7 +145,7 @@ def render(
         and the references of Methods as BibTeX.
     processes: number of processes that draw figures.
     title: title of the page.
-    top_genes: number of genes with a card.
+    gene_cards: number of genes with a card.
     table_rows: rows of a table that are on the page at once.
 
     Raises GenesigError: if the value is of another version.
@@ -155,7 +155,7 @@ def render(
             f"report_data.json is of version {data['version']}, version {VERSION} is needed:"
             " delete it and run the workflow again"
         )
-    limits = Limits(top_genes, table_rows)
+    limits = Limits(gene_cards, table_rows)
     first_screen = summary(data, limits)
     composite_figure, first_images, sections = _draw(data, limits, first_screen.items, processes)
     first_screen = replace(first_screen, items=first_images)

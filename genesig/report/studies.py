@@ -293,7 +293,7 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
     """Return the forest plot of the first signature genes."""
     rows = [
         dict(zip(record["meta_columns"], row, strict=True))
-        for row in record["genes"][: limits.top_genes]
+        for row in record["genes"][: limits.gene_cards]
     ]
     effect_columns = [
         column for column in record["meta_columns"] if column.startswith(EFFECT_PREFIX)

@@ -122,7 +122,7 @@ def said(report: Report) -> Mapping[str, float]:
     covariate_section = report.get("covariates")
     enriched = report["enrichment"]
     of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
-    decided = decisions_section(report, Limits(top_genes=1, table_rows=1))
+    decided = decisions_section(report, Limits(gene_cards=1, table_rows=1))
     return {
         "found": float(grade_within_study(report) is Grade.HERE),
         "some": float(grade(report) is not Grade.NONE),

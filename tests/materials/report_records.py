@@ -637,7 +637,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         },
         "clusters": CLUSTERS,
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
-        "report": {"title": "A study", "top_genes": 12, "table_rows": 500},
+        "report": {"title": "A study", "gene_cards": 12, "table_rows": 500},
     }
     if study.nonlinear:
         tables = with_nonlinear(tables, dataset, splits, observed)

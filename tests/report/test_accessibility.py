@@ -77,7 +77,7 @@ def page(tmp_path_factory):
             folder / "report.html",
             folder / "figures",
             title="A study",
-            top_genes=12,
+            gene_cards=12,
             table_rows=15,
         )
         return folder / "report.html"

@@ -106,7 +106,7 @@ GRADED_STUDIES = {
 
 
 def page_of(data, folder):
-    render(data, folder / "r.html", folder / "f", title="", top_genes=3, table_rows=5)
+    render(data, folder / "r.html", folder / "f", title="", gene_cards=3, table_rows=5)
     return (folder / "r.html").read_text(encoding="utf-8")
 
 

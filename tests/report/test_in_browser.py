@@ -176,7 +176,7 @@ def rendered(tmp_path_factory):
     inputs = arguments(Study(permutations=19))
     data = json.loads(json.dumps(collect(StudyResults(**inputs))))
     page = folder / "report.html"
-    render(data, page, folder / "figures", title="t", top_genes=12, table_rows=5)
+    render(data, page, folder / "figures", title="t", gene_cards=12, table_rows=5)
     return inputs, data, page
 
 
@@ -311,7 +311,7 @@ def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp
         pytest.skip("neither Chromium nor Chrome is installed")
     data = json.loads(json.dumps(collect(StudyResults(**arguments(Study(permutations=19))))))
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="t", top_genes=1, table_rows=5)
+    render(data, page, tmp_path / "figures", title="t", gene_cards=1, table_rows=5)
     script = """
       document.querySelectorAll("details").forEach((one) => { one.open = true; });
       const cell = document.querySelector(".card dd").getBoundingClientRect();
@@ -330,7 +330,7 @@ def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
     cohorts = [make_about(inputs["dataset"], f"c{k}", n=120, genes=60) for k in range(10)]
     data = json.loads(json.dumps(collect(StudyResults(**inputs, external=cohorts))))
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=15)
+    render(data, page, tmp_path / "figures", title="t", gene_cards=12, table_rows=15)
     assert page.stat().st_size < 6e6
     measure = "const found = document.documentElement.scrollHeight;"
     assert found_by(measure, page.read_text(encoding="utf-8"), tmp_path) < 12000
@@ -343,7 +343,7 @@ def page_of_kind(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kind")
     page = folder / "report.html"
     data = of_a_kind(request.param)
-    render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=5)
+    render(data, page, folder / "figures", title="A study", gene_cards=12, table_rows=5)
     return page
 
 

@@ -203,7 +203,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
         json.dumps(collect(StudyResults(**change(arguments(study)))), allow_nan=False)
     )
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
+    render(data, page, tmp_path / "figures", title="odd", gene_cards=60, table_rows=10)
     text = page.read_text(encoding="utf-8")
     ids = set(re.findall(r'<(?:section|details class="fold") id="([^"]+)"', text))
     left_out = set(EVIDENCE_SECTIONS) if grade(data) is Grade.NONE else set()
@@ -228,7 +228,7 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
         StudyResults(**arguments(Study(repeats=4, permutations=100, subsamples=50), dataset))
     )
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="t", top_genes=12, table_rows=500)
+    render(data, page, tmp_path / "figures", title="t", gene_cards=12, table_rows=500)
     assert page.stat().st_size < 8e6
 
 

@@ -80,7 +80,7 @@ def paper(request, tmp_path_factory):
     (inputs, cohorts) = inputs_and_cohorts(request.param)
     data = json.loads(json.dumps(collect(StudyResults(**inputs, external=cohorts))))
     page = folder / "report.html"
-    render(data, page, folder / "figures", title="A study", top_genes=12, table_rows=15)
+    render(data, page, folder / "figures", title="A study", gene_cards=12, table_rows=15)
     return request.param, page.read_text(encoding="utf-8"), data, printed(page, folder)
 
 

@@ -112,7 +112,7 @@ def rendered(tmp_path_factory):
             folder / "report.html",
             folder / "figures",
             title=TITLE,
-            top_genes=3,
+            gene_cards=3,
             table_rows=10,
             processes=1 + copy,
         )
@@ -365,7 +365,7 @@ def test_a_value_of_another_version_is_refused(rendering, tmp_path):
             tmp_path / "r.html",
             tmp_path,
             title="",
-            top_genes=1,
+            gene_cards=1,
             table_rows=1,
         )
     assert list(tmp_path.iterdir()) == []

@@ -553,5 +553,7 @@ def test_long_sentence_is_found_and_citation_is_not_counted():
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_sentence_of_the_page_has_more_than_25_words(kind, tmp_path):
     page = tmp_path / "report.html"
-    render(of_a_kind(kind), page, tmp_path / "figures", title="A study", top_genes=12, table_rows=5)
+    render(
+        of_a_kind(kind), page, tmp_path / "figures", title="A study", gene_cards=12, table_rows=5
+    )
     assert long_sentences(page.read_text(encoding="utf-8")) == []

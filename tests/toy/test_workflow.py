@@ -301,7 +301,7 @@ def test_editing_the_package_reruns_the_dependent_rules(finished_by_copy, edited
 @pytest.mark.parametrize(
     ("changes", "rerun", "unchanged"),
     [
-        ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
+        ({"report": {"gene_cards": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
         ({"signature": {"cv_frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
         ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),

@@ -167,7 +167,10 @@ EMPTY_STUDIES_FAULT = (
 )
 MAX_LISTED_FAULTS = 20  # number of faults that are listed; further ones are counted
 MIN_EXPONENT_NUMBER = 1e15  # whole numbers from this on are written with an exponent
-RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
+RENAMED_KEYS = {
+    "report.top_genes": "report.gene_cards",
+    "signature.frequency": "signature.cv_frequency",
+}
 RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
 """Old names of settings and of their values, which get an error with the new name."""
 SchemaNode = dict[str, Any]  # part of the JSON schema that describes one value of the config

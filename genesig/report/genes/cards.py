@@ -264,7 +264,7 @@ WORDS = Wording(__file__)  # sentences: the macros of cards.j2, by name
 
 def cards_section(data: Genes, limits: Limits) -> Section | None:
     """Return the section with a card for each gene of the signature; None without any."""
-    shown_cards = data["cards"]["genes"][: limits.top_genes]
+    shown_cards = data["cards"]["genes"][: limits.gene_cards]
     if not shown_cards:
         return None
     definition = _measure_definition(data)

@@ -52,7 +52,7 @@ class Tile:
 class Limits:
     """How much the page shows at once."""
 
-    top_genes: int  # genes with a card
+    gene_cards: int  # genes with a card
     table_rows: int  # rows of a table
 
 

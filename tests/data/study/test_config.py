@@ -158,6 +158,10 @@ CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "config, signature.frequency: unknown key 'frequency'; did you mean"
         " 'signature.cv_frequency'?",
     ),
+    "old name of the number of gene cards": (
+        {"report": {"top_genes": 3}},
+        "config, report.top_genes: unknown key 'top_genes'; did you mean 'report.gene_cards'?",
+    ),
     "old name of a model": (
         {"linear": {"model": "committee"}},
         "config, linear.model: found the text 'committee', which is called 'ensemble' now",

@@ -140,7 +140,7 @@ def test_without_fdr_selected_genes_the_reason_is_given(passing, permutations, w
     assert evidence["fdr_selected_only"] is None
     assert why in genes_words(data)
     assert gene_frequencies(data) is None
-    render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
+    render(data, tmp_path / "r.html", tmp_path / "f", title="", gene_cards=2, table_rows=5)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "figure-gene_frequencies" not in page
     # The write-up names no gene either.

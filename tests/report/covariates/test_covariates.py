@@ -172,7 +172,7 @@ def test_the_gain_over_covariates_is_no_weight():
 def test_hostile_names_are_escaped(tmp_path):
     data = collect(StudyResults(**held_arguments(Study(nonlinear=False), "adds", HOSTILE[0])))
     render(
-        data, tmp_path / "report.html", tmp_path / "figures", title="x", top_genes=3, table_rows=9
+        data, tmp_path / "report.html", tmp_path / "figures", title="x", gene_cards=3, table_rows=9
     )
     page = (tmp_path / "report.html").read_text()
     assert HOSTILE[0] not in page

@@ -205,7 +205,7 @@ def test_odd_data_sets_make_a_page(
 ) -> None:
     monkeypatch.setattr("genesig.report.sections.SECTIONS", {"external": external_section})
     data = _data(changes, {"name": "second"}, study=study)
-    render(data, tmp_path / "r.html", tmp_path / "figures", title="t", top_genes=3, table_rows=50)
+    render(data, tmp_path / "r.html", tmp_path / "figures", title="t", gene_cards=3, table_rows=50)
     html = (tmp_path / "r.html").read_text()
     assert 'id="external"' in html
     assert "in an independent cohort before any clinical use" not in html

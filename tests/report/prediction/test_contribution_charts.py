@@ -142,7 +142,7 @@ def test_name_of_a_sample_opens_its_chart_in_a_browser_of_400_pixels(tmp_path) -
     for sample in data["held_out"]["samples"]:
         sample["terms"][:1] = [ODD_NAME]
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="t", top_genes=3, table_rows=5)
+    render(data, page, tmp_path / "figures", title="t", gene_cards=3, table_rows=5)
     found = found_by(OPEN, page.read_text(encoding="utf-8"), tmp_path, width=400)
     table = table_of(data)
     first, second = table.bars[0], table.bars[5]
@@ -168,7 +168,7 @@ def test_labels_are_data_of_the_page_and_no_markup(tmp_path) -> None:
     for sample in data["held_out"]["samples"]:
         sample["terms"][:1] = [ODD_NAME]
     page = tmp_path / "report.html"
-    render(data, page, tmp_path / "figures", title="t", top_genes=3, table_rows=5)
+    render(data, page, tmp_path / "figures", title="t", gene_cards=3, table_rows=5)
     text = page.read_text(encoding="utf-8")
     assert ODD_NAME not in text
     packed = text.split('id="rows"', 1)[1].split(">", 1)[1].split("<", 1)[0]
