@@ -273,7 +273,7 @@ STEP_TEXTS = {
     " effects those of the training samples",
     "collapse": "of the columns of one gene one value was kept (rule {rule})",
     "combat": "batches were brought to one mean and one spread of each gene by ComBat (Johnson et"
-    " al. 2007, Biostatistics 8:118), without the label in its design (covariates: {covariates})",
+    " al. 2007, Biostatistics 8:118), without the outcome in its design (covariates: {covariates})",
     "detection_filter": "genes above {above} in a share of {samples} of the training samples were"
     " kept",
     "variance_filter": "the {keep} share of genes with the largest variance was kept",

@@ -339,7 +339,7 @@ ALIGNMENT_METHODS = {
     "standardise": "Each gene was standardised within each study, without its labels.",
     "rank": "The values of each sample were replaced by the ranks of its genes.",
     "fixed": "Models were adjusted for study: each gene had a location for each training study,"
-    " fitted together with the response; the left-out study stayed unchanged.",
+    " fitted together with the outcome; the left-out study stayed unchanged.",
     "combat": "Training studies were adjusted by ComBat (Johnson et al. 2007) without their labels,"
     " and the left-out study with these as reference (Zhang et al. 2018).",
     "auto": "Each training set chose the alignment by the error of ridge in its left-out studies.",

@@ -207,7 +207,7 @@ def check_missing(
         advice = _omics_advice(missing, omics) or advice
         yield Problem(
             location,
-            f"missing values are associated with the label: {'; '.join(findings)}. {advice}",
+            f"missing values are associated with the outcome: {'; '.join(findings)}. {advice}",
             "warning",
         )
     if first_step["step"] == "knn_impute" and missing_when_low(X):
@@ -246,7 +246,7 @@ def _omics_advice(missing: Array, omics: Array | None) -> str:
     names = listing(name for name, values in lost_values.items() if values)
     return (
         f"Some samples lack {names} as a whole, which is no low value: find out why, and leave the "
-        "omic or the samples out unless the reason has nothing to do with the label"
+        "omic or the samples out unless the reason has nothing to do with the outcome"
     )
 
 

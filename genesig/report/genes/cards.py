@@ -73,7 +73,7 @@ MEASURE_OF_TEST = {
         "r",
         "Correlation with {}",
         ("rises with {}", "falls with {}"),
-        "Pearson's correlation with the response. Interval: Fisher's",
+        "Pearson's correlation with the outcome. Interval: Fisher's",
         middle=0.0,
         is_folded=False,
     ),

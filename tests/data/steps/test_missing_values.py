@@ -185,7 +185,7 @@ def test_values_missing_by_class_are_warned_of_by_validation(study):
     messages = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
     told_messages = [p.message for p in messages if "missing" in p.message or "lack" in p.message]
     assert (
-        "are associated with the label: 1 gene of 4 with missing values (false discovery"
+        "are associated with the outcome: 1 gene of 4 with missing values (false discovery"
         in told_messages[0]
     )
     assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told_messages[0]

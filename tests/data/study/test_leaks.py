@@ -176,7 +176,7 @@ def test_a_gene_that_equals_the_label_is_named(
     expected = [f"warning: expression.tsv: gene 'gene3' equals the label '{label}' (correlation 1"]
     messages = _warnings(study, monkeypatch, capsys)
     others = (
-        "missing values are associated with the label",
+        "missing values are associated with the outcome",
         "whole numbers where the genes have decimals",
         "of fewer decimals than the genes have",
     )

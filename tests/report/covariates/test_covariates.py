@@ -83,7 +83,7 @@ def test_methods_say_what_was_held_and_what_was_permuted():
     text = " ".join(methods(collected("adds")))
     assert "contain age and sex without a penalty" in text
     assert "Missing values were imputed with the mean of the training samples" in text
-    assert "Permutations kept label and age and sex in place" in text
+    assert "Permutations kept outcome and age and sex in place" in text
     assert "the samples were weighted so that both classes have the same weight" in text
     assert "adjusted for age and sex" in text
 

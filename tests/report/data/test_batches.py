@@ -88,7 +88,7 @@ def test_a_regression_shows_the_response_of_each_batch() -> None:
         (y[rows].mean(), y[rows].std()), abs=1e-3
     )
     words = " ".join(study_section(data, Limits(12, 500)).words)
-    assert "of the label's variance lies between batches, beyond chance" in words
+    assert "of the outcome's variance lies between batches, beyond chance" in words
 
 
 def test_samples_that_combat_cannot_reach_are_counted_and_warned_of() -> None:
@@ -133,8 +133,8 @@ def test_few_batches_left_out_are_warned_of(names: list[str], few: bool) -> None
 def test_methods_and_chance_speak_of_batches() -> None:
     data, _ = _collected(Study(), THREE, COMBAT)
     text = " ".join(methods(data))
-    assert "They came from 3 batches (centre; Cramér's V with the label" in text
-    assert "ComBat (Johnson et al. 2007, Biostatistics 8:118), without the label" in text
+    assert "They came from 3 batches (centre; Cramér's V with the outcome" in text
+    assert "ComBat (Johnson et al. 2007, Biostatistics 8:118), without the outcome" in text
     assert "(covariates: age)" in text
     assert permutation_scope(data) == " within each batch (centre)"
     words = " ".join(permutation_section(data, Limits(12, 500)).words)

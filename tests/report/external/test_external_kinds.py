@@ -163,7 +163,7 @@ def test_every_word_is_one_of_the_kind(kind: str) -> None:
     texts = [*section.words, *external_sentences(data), grade_rules(data)]
     texts += [f"{c.label} {c.help}" for table in tables for c in table.columns]
     text = " ".join(texts)
-    assert "without the label in the design" in text
+    assert "without the outcome in the design" in text
     classes = data["study"]["classes"] or []
     assert bool(re.search(r"\b[Cc]lass|AUC above|DeLong|Called", text)) == bool(classes)
     assert ("both classes" in text) == (len(classes) == 2)
