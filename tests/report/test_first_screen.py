@@ -490,7 +490,7 @@ def test_next_steps_ask_for_recalibration_if_calls_of_a_cohort_are_one_sided(
     for row in abouts[0]["scores"]:
         row |= limits.get(row["measure"], {})
     data = with_own(inputs, abouts, p_value=0.01, high=0.4)
-    assert headline(data).endswith("in c0, where specificity is 40%.") == is_one_sided
+    assert headline(data).endswith("in c0 (specificity 40%).") == is_one_sided
     text = next_steps(data)[0].text
     sentence = (
         "In c0, the 95% CIs of specificity (40%) and sensitivity (90%) do not overlap: look for a"

@@ -241,7 +241,7 @@ def held_out_scores(
         title=f"Held-out score of each {noun}",
         description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
         f" {n_wrong} misclassified{in_repeats}.",
-        caption=WORDS.text("held_out_scores", data, operating_point, has_wrong, cohort is not None),
+        caption=WORDS.text("held_out_scores", data, operating_point, has_wrong),
     )
 
 

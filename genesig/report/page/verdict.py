@@ -370,9 +370,9 @@ def one_sided_cohorts(data: Study) -> list[tuple[str, list[ClassMeasure]]]:
 
 
 def _smaller_share(data: Study) -> str:
-    """Return ``", where specificity is 40%"`` if the only cohort is one-sided; else empty."""
+    """Return ``" (specificity 40%)"`` if the only cohort is one-sided; else empty."""
     one_sided = one_sided_cohorts(data)
     if not one_sided or len(_tested_cohorts(data)) > 1:
         return ""
     smaller = min(one_sided[0][1], key=lambda share: share["value"])
-    return f", where {smaller['name']} is {percent(smaller['value'])}"
+    return f" ({smaller['name']} {percent(smaller['value'])})"
