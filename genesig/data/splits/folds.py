@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,10 +84,14 @@ class Samples:
             dataset.design.studies,
         )
 
+    @cached_property
+    def _row_of_sample(self) -> dict[str, int]:
+        """The row number of each sample by its name."""
+        return {name: row for row, name in enumerate(self.names)}
+
     def rows(self, names: Iterable[str]) -> Array:
         """Return the row numbers of the given names, ascending."""
-        row_of_sample = {name: row for row, name in enumerate(self.names)}
-        return np.array(sorted(row_of_sample[name] for name in names), dtype=np.int64)
+        return np.array(sorted(map(self._row_of_sample.__getitem__, names)), dtype=np.int64)
 
     def names_of(self, rows: Array) -> tuple[str, ...]:
         """Return the names of the given rows, in the order of the data set."""
@@ -104,14 +109,15 @@ class Samples:
         Raises GenesigError: if there are fewer samples or groups, or fewer samples of every class,
             than parts.
         """
-        strata = self._within_studies(rows, self._strata(rows, n_parts))
-        if not self._can_divide(rows, n_parts):
+        strata = self._strata(rows, n_parts)
+        if not self._can_divide(rows, strata, n_parts):
             n_units = len(self.unit_rows(rows))
             units = "samples" if self.groups is None else "groups"
             raise GenesigError(
                 f"{len(rows)} samples ({n_units} {units}) cannot be divided into {n_parts} "
                 "stratified parts: ask for fewer"
             )
+        strata = self._within_studies(rows, strata)
         if self.groups is None:
             part_of_row = _stratified(strata, n_parts, random_state(seed, key))
         else:
@@ -155,14 +161,15 @@ class Samples:
 
     def max_number_of_parts(self, rows: Array, max_parts: int) -> int:
         """Return the largest number of parts, 2 to `max_parts`, into which rows can be divided."""
-        return next(
-            (n_parts for n_parts in range(max_parts, 2, -1) if self._can_divide(rows, n_parts)), 2
-        )
+        for n_parts in range(max_parts, 2, -1):
+            if self._can_divide(rows, self._strata(rows, n_parts), n_parts):
+                return n_parts
+        return 2
 
-    def _can_divide(self, rows: Array, n_parts: int) -> bool:
-        """Tell whether the rows can be divided into so many stratified parts."""
-        largest_stratum = max(np.bincount(self._strata(rows, n_parts)))
-        return bool(largest_stratum >= n_parts and len(self.unit_rows(rows)) >= n_parts)
+    def _can_divide(self, rows: Array, strata: Array, n_parts: int) -> bool:
+        """Tell whether rows with these strata (n,) can be divided into so many parts."""
+        n_units = len(rows if self.groups is None else np.unique(self.groups[rows]))
+        return bool(np.bincount(strata).max() >= n_parts and n_units >= n_parts)
 
     def rows_by_study(self, rows: Array) -> list[Array]:
         """Return the rows of each study among the given rows, in the order of study names."""
