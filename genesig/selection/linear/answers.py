@@ -314,7 +314,7 @@ def fit_fdr_selected(
     null_tails: NullTails,
     half_selection: HalfSelection,
 ) -> tuple[list[LinearModel], list[LinearModel], Array]:
-    """Select genes by selection frequency at two FDRs, and refit both lists by ridge.
+    """Return the refits of the genes at two FDRs of their selection frequency.
 
     The inner folds select genes in the same way. Their validation samples choose lambda, and give
     the error and the threshold.
@@ -393,36 +393,38 @@ def _ensemble_partners(
 
 
 def fdr_lists(
-    lists: HalfSampleLists, settings: LinearSettings, null_tails: Array
+    lists: HalfSampleLists, settings: LinearSettings, expectation: Array
 ) -> list[tuple[Array, Array]]:
     """Return the genes at ``signature.fdr`` and at the looser FDR, ascending, of each set.
 
-    Raises GenesigError: if the null tails (T + 1,) are those of another number of lists.
+    expectation (T + 1,) float: a field of `NullTails`.
+
+    Raises GenesigError: if it is the expectation of another number of lists.
     """
-    if len(null_tails) != lists.n_lists + 1:
+    if len(expectation) != lists.n_lists + 1:
         raise GenesigError(
-            f"half-sample lists: {len(null_tails) - 1} of a training set under permuted labels,"
+            f"half-sample lists: {len(expectation) - 1} of a training set under permuted labels,"
             f" {lists.n_lists} here; run both with the same settings"
         )
     loose_fdr = PREDICTIVE_FDR_FACTOR * settings.fdr
     return [
         (
-            _genes_at_fdr(counts, weight_sums, settings.fdr, settings, null_tails),
-            _genes_at_fdr(counts, weight_sums, loose_fdr, settings, null_tails),
+            _genes_at_fdr(counts, weight_sums, settings.fdr, settings, expectation),
+            _genes_at_fdr(counts, weight_sums, loose_fdr, settings, expectation),
         )
         for counts, weight_sums in zip(lists.counts(), lists.weight_sums(), strict=True)
     ]
 
 
 def _genes_at_fdr(
-    counts: Array, weight_sums: Array, fdr: float, settings: LinearSettings, null_tails: Array
+    counts: Array, weight_sums: Array, fdr: float, settings: LinearSettings, expectation: Array
 ) -> Array:
     """Return the genes with q at most `fdr`, ascending; q is the estimated FDR (`selection_q`).
 
-    There are at least ``signature.least`` and at most ``signature.most`` of them, or
-    ``signature.size`` whatever their q; fewer if no list holds so many genes.
+    If fewer than ``signature.least`` have such a q, the next genes in rank are added. There are at
+    most ``signature.most``; or ``signature.size`` whatever their q. Only genes in lists count.
     """
-    n_passing = np.count_nonzero(selection_q(counts, null_tails) <= fdr)
+    n_passing = np.count_nonzero(selection_q(counts, expectation) <= fdr)
     n_genes = int(np.clip(n_passing, settings.least, max(settings.least, settings.most)))
     return np.sort(rank_genes(counts, weight_sums)[: settings.size or n_genes])
 

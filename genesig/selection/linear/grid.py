@@ -382,6 +382,7 @@ def search_grid(
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     return [
+        # With one draw of the folds, its results are those that choose.
         _choose(training_set, results, results, rule, settings, outer.X.shape[1])
         for training_set, results in zip(
             training_sets, _grid_results(training_sets, outer, inner, settings), strict=True

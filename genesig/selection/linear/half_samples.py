@@ -64,7 +64,7 @@ def count_pairs_of_half_samples(settings: LinearSettings) -> HalfCounts:
     """Return the pairs to draw of a half-subsample, and of its folds only if they need several."""
     half_counts = count_pairs(PAIRS_OF_TRAINING_SET, settings)
     needs_folds = half_counts.inner == PAIRS_OF_INNER_FOLD
-    return half_counts if needs_folds else HalfCounts(half_counts.outer)
+    return half_counts if needs_folds else half_counts._replace(inner=0)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class HalfSampleLists:
 
     @classmethod
     def join(cls, parts: Sequence[HalfSampleLists]) -> HalfSampleLists:
-        """Join the lists of several groups of training sets."""
+        """Return the lists of several groups of training sets, alike in number and in genes."""
         sizes = np.concatenate([np.diff(part.indptr) for part in parts])
         return replace(
             parts[0],
@@ -179,7 +179,8 @@ def _select_genes(
             parents[without_list],
             end_together=False,
         )
-        long_path = long_nets.path(tau[without_list, :1], mu[without_list], settings, None)
+        first_tau = tau[without_list, :1]
+        long_path = long_nets.path(first_tau, mu[without_list], settings, max_genes=None)
         for row, half in enumerate(without_list):
             selections[half] = largest_weights(*long_path.coef(row, 0), max_genes)
     return selections
@@ -233,7 +234,7 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
     tau = np.geomspace(0.95, settings.tau_min, N_LASSO_POINTS) * outer.tau_max[:, None]
     mu = min(settings.mu) * outer.norm[:, None]
-    path = outer.path(tau, mu, settings, None)
+    path = outer.path(tau, mu, settings, max_genes=None)
     list_sizes = path.sizes()
     lists = []
     for fit, size in enumerate(sizes):
