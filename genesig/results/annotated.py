@@ -2,6 +2,7 @@
 
 Every job of a study reads one, and the import of anndata would be a tenth of a small study's time.
 So `write_h5ad` and `read_h5ad` need h5py alone for a data set: a dense X, two tables, one text.
+In all functions `location` names the file in messages, and a node is an HDF5 group or array.
 """
 
 from __future__ import annotations
@@ -159,13 +160,12 @@ def _check_contents(file: h5py.File, location: str) -> None:
             # A chunk is unpacked whole, however little of it belongs to the array; a null array,
             # as scanpy's log1p leaves in uns, has no size.
             stored_size += max(node.size or 0, prod(node.chunks or ())) * node.dtype.itemsize
+            node_location = f"{location}, {node.name}"
             if node.external or node.is_virtual:
-                raise input_error(
-                    f"{location}, {node.name}", f"lies in another file; {REWRITE_ADVICE}"
-                )
+                raise input_error(node_location, f"lies in another file; {REWRITE_ADVICE}")
             if node.dtype.kind == "c":
                 message = "holds complex numbers; write real ones, or take it out"
-                raise input_error(f"{location}, {node.name}", message)
+                raise input_error(node_location, message)
         file_size = file.id.get_filesize()
         check_size(location, stored_size, file_size, bytes_per_text_byte=READING_COPIES)
         # Sparse matrices may have few entries, so memory alone limits their dense size.
@@ -180,6 +180,7 @@ def _check_texts(file: h5py.File, location: str) -> None:
     text_size = 0
     for node in _walk_nodes(file, location):
         text_type = isinstance(node, h5py.Dataset) and h5py.check_string_dtype(node.dtype)
+        # Text of a fixed length lies in the array itself, whose size has been checked.
         if not text_type or text_type.length is not None or node.ndim != 1:
             continue
         # Texts have any length: the next block has more of them, or fewer, by the size of the last.
@@ -274,7 +275,7 @@ def _is_sparse(group: h5py.Group) -> bool:
 
 
 def _checked_dense_size(group: h5py.Group, location: str) -> int:
-    """Return the dense size in bytes; raise if pointers or indices are outside the matrix."""
+    """Return the bytes of a sparse matrix as dense float64; raise if it contradicts itself."""
     group_location = f"{location}, {group.name}"
     orientation, shape = _orientation_and_shape(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
@@ -397,6 +398,7 @@ def _write_table(group: Any, table: pd.DataFrame) -> None:
 
     _set_encoding(group, "dataframe")
     group.attrs["column-order"] = list(table.columns)
+    # "_index" is AnnData's key of an index without a name.
     index_name = group.attrs["_index"] = table.index.name or "_index"
     columns: list[tuple[Any, Any]] = [(index_name, table.index.astype(str)), *table.items()]
     for name, values in columns:

@@ -33,9 +33,7 @@ def read_page(url: str) -> str:
     """
 
     def read_once() -> str:
-        with urlopen(
-            url, timeout=TIMEOUT_SECONDS
-        ) as response:  # the address is the user's own setting
+        with urlopen(url, timeout=TIMEOUT_SECONDS) as response:
             return str(response.read().decode("utf-8", errors="replace"))
 
     return _try_repeatedly(url, read_once)
@@ -93,7 +91,7 @@ def download(url: str, path: Path) -> str:
 
 
 def _resume(url: str, part_path: Path) -> None:
-    """Append the missing bytes of a file to its part."""
+    """Append the missing bytes of a file to its part, or write all if the server sends all."""
     n_present = part_path.stat().st_size if part_path.exists() else 0
     headers = {"Range": f"bytes={n_present}-"} if n_present else {}
     try:
@@ -175,7 +173,7 @@ def check_download_digest(path: Path) -> None:
 
 
 def _network_error(url: str, error: Exception) -> InvalidInput:
-    """Return the error for the user after a failed download."""
+    """Return the error for the user after a failed download: `AbsentFile` at 404 and 410."""
     if isinstance(error, _IncompleteDownload):
         message = str(error)
     elif isinstance(error, HTTPError):

@@ -43,7 +43,7 @@ def mark_formula(name: Any) -> Any:
 
 
 def unmark_formula(text: Any) -> Any:
-    """Return the name without the apostrophe of `mark_formula`."""
+    """Return the name without the apostrophe of `mark_formula`; anything else as it is."""
     return text[1:] if isinstance(text, str) and MARKED_NAME.match(text) else text
 
 
@@ -120,6 +120,7 @@ def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a TSV; the columns named in `text` stay strings even if they look like numbers."""
     import pandas as pd
 
+    # Only an empty cell is missing: a gene or a class may be called NA.
     table = pd.read_csv(
         path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=[""]
     )
@@ -127,7 +128,7 @@ def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _change_names(table: pd.DataFrame, change_name: Callable[[Any], Any]) -> pd.DataFrame:
-    """Return the table with its names changed; columns without a changed name are not copied."""
+    """Return the table with the names in its columns of text changed; the argument stays."""
     for column in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:
         names = table[column].tolist()
         changed = list(map(change_name, names))
@@ -150,7 +151,7 @@ def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
 
 
 def load_arrays(path: str | Path) -> dict[str, Array]:
-    """Read what `save_arrays` wrote.
+    """Return the arrays of a file that `save_arrays` wrote, by name.
 
     Raises InvalidInput: the file is damaged.
     """
@@ -162,10 +163,7 @@ def load_arrays(path: str | Path) -> dict[str, Array]:
 
 
 def check_output(path: str | Path, inputs: Iterable[str]) -> None:
-    """Raise if an output file is also an input, is not a file, or has no folder.
-
-    Raises InvalidInput.
-    """
+    """Raise InvalidInput if an output path is also an input path, is no file, or has no folder."""
     target = Path(path)
     if not target.parent.is_dir():
         raise input_error(path, "its folder is not there; make it, or name another file")

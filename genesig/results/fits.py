@@ -2,8 +2,10 @@
 
 Stage I searches tau, lambda and mu by the errors of the inner folds. Stage II fits gene lists that
 grow with mu to the whole training set, each with a ridge refit. A fit is both, for one split under
-one permutation of the labels. Lists of different lengths lie one after the other in ``indices``,
-and ``indptr`` says where each begins.
+one permutation of the labels. Its chosen list is the gene list at the tau, lambda and mu that
+stage I chose. Lists of different lengths lie one after the other in ``indices``; ``indptr`` says
+where each begins. Shapes: m fits, nnz genes of all lists, t test samples of all fits, T classes;
+only arrays of several classes have that axis in weights and scores.
 """
 
 from __future__ import annotations
@@ -187,8 +189,9 @@ class Fits:
     def with_chosen(self) -> Fits:
         """Return the fits with the chosen list of each fit appended as a last list, with mu NaN.
 
-        Its mu differs between fits. With it, all that is measured for each mu is also measured for
-        the chosen list.
+        All that is measured for each mu is then also measured for the chosen list, whose mu differs
+        between fits. With `answers`, the predictive model takes its place, and the threshold is
+        subtracted from all scores.
         """
         if self.answers is not None:
             return self._append_answer(self.answer("predictive"))
@@ -232,11 +235,7 @@ class Fits:
         answer_number = ANSWERS.index(name)
         m = len(self)
         indptr, entries = _take_ragged(answers.indptr, 2 * np.arange(m) + answer_number)
-        column = np.array([answer_number])
-        answer_gamma = answers.gamma
-        line = answers.line
-        shrinkage = answers.shrinkage
-        crossfitted = answers.crossfitted
+        column = np.array([answer_number])  # an array keeps the axis of the lists, of length 1
         return replace(
             self,
             mu=np.array([np.nan]),
@@ -248,13 +247,15 @@ class Fits:
             threshold=np.zeros(m),
             covariates=(
                 None
-                if answer_gamma is None or self.covariates is None
-                else replace(self.covariates, gamma=answer_gamma[:, column])
+                if answers.gamma is None or self.covariates is None
+                else replace(self.covariates, gamma=answers.gamma[:, column])
             ),
-            gap=np.zeros((m, 1)),
-            line=None if line is None else line[:, answer_number],
-            shrinkage=None if shrinkage is None else shrinkage[:, answer_number],
-            crossfitted=None if crossfitted is None else crossfitted[:, answer_number],
+            gap=np.zeros((m, 1)),  # not NaN, which would say that there is no list
+            line=None if answers.line is None else answers.line[:, answer_number],
+            shrinkage=None if answers.shrinkage is None else answers.shrinkage[:, answer_number],
+            crossfitted=(
+                None if answers.crossfitted is None else answers.crossfitted[:, answer_number]
+            ),
             choice=self.choice * [1, 1, 0],  # the only list has index 0
             answers=None,
         )
@@ -264,7 +265,7 @@ class Fits:
         m = len(self)
         n_mu = len(self.mu)
         n_test = np.diff(self.test_indptr)
-        class_axes = [1] * (self.scores.ndim - 1)
+        further_axes = [1] * (self.scores.ndim - 1)  # of the lists, and of several classes
         joint_indptr = np.concatenate([self.indptr, self.indptr[-1] + answer.indptr[1:]])
         list_indices = np.column_stack(
             [np.arange(m * n_mu).reshape(m, n_mu), m * n_mu + np.arange(m)]
@@ -277,11 +278,12 @@ class Fits:
             indices=np.concatenate([self.indices, answer.indices])[entries],
             values=np.concatenate([self.values, answer.values])[entries],
             intercept=np.concatenate(
-                [self.intercept - self.threshold.reshape(-1, *class_axes), answer.intercept], axis=1
+                [self.intercept - self.threshold.reshape(-1, *further_axes), answer.intercept],
+                axis=1,
             ),
             scores=np.concatenate(
                 [
-                    self.scores - np.repeat(self.threshold, n_test).reshape(-1, *class_axes),
+                    self.scores - np.repeat(self.threshold, n_test).reshape(-1, *further_axes),
                     answer.scores,
                 ],
                 axis=1,
@@ -377,6 +379,7 @@ class Fits:
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
         """Join records that share tau, lam and mu, in the order given."""
+        # A record without fits has empty arrays of other shapes; the grid of one is still needed.
         parts = [part for part in parts if len(part)] or parts[:1]
         arrays_of_parts = [part.arrays() for part in parts]
         first_arrays = arrays_of_parts[0]
@@ -398,8 +401,8 @@ class Fits:
         """
         all_fits = cls.concatenate(batches)
         split_order = {name: number for number, name in enumerate(splits)}
-        keys = np.array([split_order[str(name)] for name in all_fits.split])
-        return all_fits.take(np.lexsort((keys, all_fits.permutation)))
+        split_numbers = np.array([split_order[str(name)] for name in all_fits.split])
+        return all_fits.take(np.lexsort((split_numbers, all_fits.permutation)))
 
     def take(self, order: Array) -> Fits:
         """Return the fits with the given numbers, in that order."""
@@ -448,7 +451,10 @@ class CrossValidation:
 
 
 def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
-    """Return the part of covariates C (n, q) with weights (n_mu, q) or (n_mu, q, T) in scores."""
+    """Return the part of scores from covariates C (n, q), gamma (n_mu, q) or (n_mu, q, T).
+
+    NaN in C counts as `mean` (q,). The part has the shape (n, n_mu) or (n, n_mu, T).
+    """
     filled = np.where(np.isnan(C), mean, C)
     return np.asarray(filled @ gamma.T if gamma.ndim == 2 else np.tensordot(filled, gamma, (1, 1)))
 
@@ -501,13 +507,12 @@ SHARED_ARRAYS = ("tau", "lam", "mu", "searched")  # keys of arrays that all fits
 def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
     """Return the indptr of some rows of a ragged array, and the indices of their entries.
 
-    rows: numbers of the rows, in any order.
+    rows: numbers of the rows, in any order, also repeated.
     """
     counts = np.diff(indptr)[rows]
     new_indptr = np.concatenate([[0], np.cumsum(counts)])
-    return new_indptr, np.arange(new_indptr[-1]) + np.repeat(
-        indptr[:-1][rows] - new_indptr[:-1], counts
-    )
+    shifts = indptr[:-1][rows] - new_indptr[:-1]  # from the new place of each row to the old one
+    return new_indptr, np.arange(new_indptr[-1]) + np.repeat(shifts, counts)
 
 
 def join_batches(parts: Sequence[Fits], splits: Splits) -> Fits:

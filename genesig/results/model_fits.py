@@ -86,7 +86,7 @@ class ModelFits:
     # (t,) float: their scores less the threshold of the fit; for sets with several classes (t, T),
     # of which the largest decides
     scores: Array
-    # (m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection
+    # (m,) float, of sets, in units of ||Z'Z||/n, Z their genes; None in nonlinear selection
     mu: Array | None = None
     nonlinear: NonlinearChoices | None = None  # None for sets
 
@@ -129,6 +129,7 @@ class ModelFits:
     def from_rows(cls, rows: Sequence[FitRow]) -> ModelFits:
         """Return the record of fits, each a dict of its values in every array but the pointers."""
         arrays: dict[str, Array] = {}
+        # All rows have the same names; a record without rows has every array, empty.
         for name in rows[0] if rows else [*FIELDS_OF_ONE_VALUE, *FIELDS_OF_MANY_VALUES]:
             if name in FIELDS_OF_ONE_VALUE:
                 arrays[name] = np.array(

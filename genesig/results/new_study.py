@@ -200,7 +200,7 @@ def _to_yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
 
     if not value:
         return ""
-    style = None if short_lists else False
+    style = None if short_lists else False  # None: only a list or mapping of scalars is on one line
     return yaml.safe_dump(
         dict(value), sort_keys=False, default_flow_style=style, allow_unicode=True, width=10_000
     ).strip()

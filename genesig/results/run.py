@@ -139,7 +139,7 @@ def job_times_table(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _job_name(path: str) -> str:
-    """Return the name of a job from its benchmark file."""
+    """Return the name of a job from its benchmark file: observed/1of2.tsv is ``observed 1of2``."""
     return " ".join(Path(path).with_suffix("").parts)
 
 
@@ -250,8 +250,7 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
 
     The same run gives the same record; times, which differ from run to run, are in times/jobs.tsv.
 
-    dataset: its provenance holds the checksums of the input files.
-    config: the resolved config.
+    dataset: its provenance has the checksums of the input files. config: the resolved config.
     """
     return {
         "version": 1,
@@ -303,14 +302,18 @@ def print_failures(log: str) -> None:
         print(problem, file=sys.stderr)
 
 
-def find_failures(log: Path, slurm: Path) -> Iterator[Problem]:
-    """Yield a problem for each job that was killed, here or by SLURM."""
+def find_failures(log: Path, slurm_logs: Path) -> Iterator[Problem]:
+    """Yield a problem for each job that was killed, here or by SLURM.
+
+    log: Snakemake's log of the run; logs of older runs in the folder `slurm_logs` are left out.
+    """
     text = _log_tail(log)
     problems = dict.fromkeys(_signal_problems(text))
     start_time = _start_time(log)
-    for path in sorted(slurm.rglob("*.log")):
+    for path in sorted(slurm_logs.rglob("*.log")):
         if path.stat().st_mtime >= start_time and (reason := _slurm_reason(_log_tail(path))):
-            rule = path.relative_to(slurm).parts[0].removeprefix("rule_").removeprefix("group_")
+            folder = path.relative_to(slurm_logs).parts[0]  # of the rule, or of a group of rules
+            rule = folder.removeprefix("rule_").removeprefix("group_")
             problems[Problem(f"rule {rule}, {path}", reason)] = None
     if not problems and (reason := _slurm_reason(text)):
         problems[Problem(str(log), f"a job {reason}")] = None
@@ -320,7 +323,7 @@ def find_failures(log: Path, slurm: Path) -> Iterator[Problem]:
 def _signal_problems(text: str) -> Iterator[Problem]:
     """Yield a problem for each job that a signal ended."""
     for rule, name, status in KILLED_JOB.findall(text):
-        signal_number = int(status or 0) - 128  # as a shell says it
+        signal_number = int(status or 0) - 128  # a shell adds 128 to the number of the signal
         name = name or (Signals(signal_number).name if signal_number in set(Signals) else "")
         if name:
             yield Problem(

@@ -71,7 +71,7 @@ def _imported_files(file: Path, root: Path) -> tuple[Path, ...]:
 
 @cache
 def _file_of_module(root: Path) -> dict[str, Path]:
-    """Return the file of each module and package by its path, from one listing of the folder."""
+    """Return the file of each module and package by its path without suffix, ``genesig/data``."""
     files = {
         str(file.relative_to(root).with_suffix("")): file
         for file in (root / "genesig").rglob("*.py")
@@ -81,7 +81,7 @@ def _file_of_module(root: Path) -> dict[str, Path]:
 
 @cache
 def _page_files(folder: Path) -> set[Path]:
-    """Return the files of the page in a folder of the report."""
+    """Return the style sheets, templates and scripts of the page in a folder; mostly none."""
     return {file for file in folder.iterdir() if file.suffix in PAGE_SUFFIXES}
 
 

@@ -20,9 +20,9 @@ class Split:
     `seed` is the spawn key under the study's seed, by which the split can be drawn again.
     """
 
-    name: str
-    repeat: int  # repeat of the cross-validation, from 1; 0 for all samples
-    fold: int  # fold of that repeat, from 1; 0 for all samples
+    name: str  # unique in the study, such as "r1f2", "final" or "s01a"
+    repeat: int  # repeat of the cross-validation, from 1; 0 for all samples; pair of a half
+    fold: int  # fold of that repeat, from 1; 0 for all samples; 1 or 2 for a half
     train: tuple[str, ...]
     test: tuple[str, ...]
     inner: tuple[tuple[str, ...], ...]
@@ -95,7 +95,7 @@ class GeneSets:
         return len(self.names)
 
     def members(self, number: int) -> Array:
-        """Return the genes of one set."""
+        """Return the column numbers of the genes of a set; `number` is its index in `names`."""
         return self.indices[row_entries(self.indptr, number)]
 
     def save(self, path: str | Path) -> None:
@@ -149,10 +149,8 @@ class HalfSampleStudy:
     def counts(self) -> Array:
         """Return the number of all samples' lists with each gene, (B + 1, d), observed first."""
         counts = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
-        list_number = np.repeat(
-            np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr)
-        )
-        np.add.at(counts, (list_number, self.indices), 1)
+        labels_of_list = np.arange(len(self.indptr) - 1) // int(self.lists)  # row of `counts`
+        np.add.at(counts, (np.repeat(labels_of_list, np.diff(self.indptr)), self.indices), 1)
         return counts
 
     def save(self, path: str | Path) -> None:
@@ -179,6 +177,6 @@ class HalfSampleStudy:
             half_inner=no_counts,
             indptr=np.zeros(1, dtype=np.int64),
             indices=no_numbers,
-            lists=np.array(1),
+            lists=np.array(1),  # not 0: `counts` divides by it
             strength=np.zeros(0),
         )
