@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -21,6 +21,7 @@ from genesig.report.page.style import (
     RULE,
     new_figure,
     reference_line,
+    small_label,
 )
 from genesig.report.page.svg import GENE, Picture, gene_names, name_points
 from genesig.report.page.tables import at_mu, columns_of, packed_table
@@ -95,13 +96,13 @@ def collect_genome(results: TopicResults) -> GenomeRecord | None:
     # `Dataset.places` gives a gene without a place a chromosome whose name begins with "\0".
     is_placed = np.array([not name.startswith("\0") for name in chromosome_of_gene])
     names = sorted({str(name) for name in chromosome_of_gene[is_placed]}, key=chromosome_order)
-    selected = _selected_genes(tables, [dataset.genes[j] for j in np.flatnonzero(is_placed)])
     number_of_chromosome = {name: number for number, name in enumerate(names)}
     place_of_gene = {
         gene: (number_of_chromosome[str(chromosome_of_gene[j])], float(positions[j]))
         for j, gene in enumerate(dataset.genes)
         if is_placed[j]
     }
+    selected = _selected_genes(tables, place_of_gene.keys())
     symbols = dict(zip(dataset.genes, map(str, dataset.var["symbol"]), strict=True))
     stretches = tables["stretches"]
     chromosomes: list[Chromosome] = []
@@ -141,13 +142,12 @@ def chromosome_order(name: str) -> tuple[int, int, str]:
 
 
 def _selected_genes(
-    tables: Mapping[str, pd.DataFrame], placed: list[str]
+    tables: Mapping[str, pd.DataFrame], placed_genes: Collection[str]
 ) -> dict[str, tuple[float, float]]:
     """Return (cv_frequency, signed size) of the selected genes with a place, most often first."""
     nested = tables["nested_lists"]
     signature = tables["signature"]
     chosen = nested[at_mu(nested, None)]
-    placed_genes = set(placed)
     frequency = dict(zip(chosen["gene"], chosen["cv_frequency"], strict=True))
     size = dict(
         zip(signature["gene"], np.sign(signature["weight"]) * signature["size"], strict=True)
@@ -174,7 +174,7 @@ def _stretch(row: Mapping[Any, Any]) -> Stretch:
 
 MAX_STRETCHES_IN_FIGURE = 4  # stretches with a name
 CHROMOSOME_GAP = 0.004  # between two chromosomes, as a share of the width
-MIN_NAME_ROOM = 0.022  # for the name of a chromosome, as a share of the width
+MIN_NAME_ROOM = 0.022  # for a name of one or two letters, as a share of the width
 
 
 def draw_genome(record: GenomeRecord, frequency_threshold: float) -> Figure:
@@ -199,17 +199,12 @@ def draw_genome(record: GenomeRecord, frequency_threshold: float) -> Figure:
     contribution_axes.axhline(0, color=MUTED, lw=0.8)
     contribution_axes.set_ylabel("contribution")
     contribution_axes.tick_params(axis="x", length=0)
-    _label_stretches(contribution_axes, record, starts, size)
+    _label_stretches(contribution_axes, record, starts, width)
     frequency_axes.vlines(x, 0, frequency, color=GENESIG_COLOUR, lw=1.2)
     reference_line(frequency_axes, y=frequency_threshold)
-    frequency_axes.text(
-        1.005,
-        frequency_threshold,
-        percent(frequency_threshold),
-        color=MUTED,
-        fontsize=8,
-        va="center",
-        transform=frequency_axes.get_yaxis_transform(),
+    beside_axes = {"va": "center", "transform": frequency_axes.get_yaxis_transform()}
+    small_label(
+        frequency_axes, 1.005, frequency_threshold, percent(frequency_threshold), **beside_axes
     )
     frequency_axes.set_ylim(0, 1.04)
     frequency_axes.set_ylabel("CV frequency")
@@ -250,14 +245,18 @@ def _label_chromosomes(
     ax.set_xlabel("chromosome")
 
 
-def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array) -> None:
-    """Name the largest stretches by their first and last genes, if there is room."""
+def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, width: float) -> None:
+    """Name the first stretches by their first and last genes, if there is room.
+
+    starts, width: see `chromosome_starts`.
+    """
     number_of_chromosome = {
         chromosome["name"]: number for number, chromosome in enumerate(record["chromosomes"])
     }
-    low = float(size.min(initial=0))
-    high = float(size.max(initial=0))
-    room = 0.22 * ((high - low) or 1)
+    sizes = [place["size"] for place in record["places"]]
+    low = min([0.0, *sizes])
+    high = max([0.0, *sizes])
+    room = 0.22 * ((high - low) or 1)  # above and below, for names
     ax.set_ylim(low - room, high + room)
     label_positions: list[float] = []
     for stretch in record["stretches"]:
@@ -267,25 +266,22 @@ def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array)
             or len(label_positions) == MAX_STRETCHES_IN_FIGURE
         ):
             continue
-        x = (
-            starts[number_of_chromosome[stretch["chromosome"]]]
-            + (stretch["start"] + (stretch["end"] or stretch["start"])) / 2
-        )
-        if any(abs(x - position) < 0.12 * (starts[-1] or 1) for position in label_positions):
+        chromosome = number_of_chromosome[stretch["chromosome"]]
+        end = stretch["end"] or stretch["start"]
+        x = starts[chromosome] + (stretch["start"] + end) / 2
+        min_distance = 0.12 * (starts[-1] or width)  # a single chromosome starts at 0
+        if any(abs(x - position) < min_distance for position in label_positions):
             continue
         label_positions.append(x)
         contributions = [
             place["size"]
             for place in record["places"]
-            if place["chromosome"] == number_of_chromosome[stretch["chromosome"]]
-            and stretch["start"] <= place["position"] <= (stretch["end"] or stretch["start"])
+            if place["chromosome"] == chromosome and stretch["start"] <= place["position"] <= end
         ]
         y = max(contributions, key=abs, default=0.0)
-        text = (
-            stretch["first"]
-            if stretch["genes"] == 1
-            else f"{stretch['first']} to {stretch['last']}"
-        )
+        text = stretch["first"]
+        if stretch["genes"] > 1:
+            text = f"{text} to {stretch['last']}"
         ax.annotate(
             shorten(text, 26),
             (x, y),

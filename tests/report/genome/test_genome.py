@@ -9,7 +9,12 @@ import pytest
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
-from genesig.report.genome import chromosome_order, chromosome_starts, genome_section
+from genesig.report.genome import (
+    chromosome_order,
+    chromosome_starts,
+    draw_genome,
+    genome_section,
+)
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.svg import draw_picture
@@ -107,3 +112,22 @@ def test_chromosomes_do_not_overlap() -> None:
     ends = starts + np.arange(1, 6)
     assert (starts[1:] > ends[:-1]).all()
     assert width == ends[-1]
+
+
+def test_names_of_stretches_on_a_single_chromosome_do_not_overlap() -> None:
+    positions = (10.0, 11.0, 80.0)
+    names = [f"gene_{position:.0f}" for position in positions]
+    record: Any = {
+        "chromosomes": [{"name": "1", "end": 100.0, "genes": 3}],
+        "places": [
+            {"gene": name, "symbol": name, "chromosome": 0, "position": position}
+            | {"cv_frequency": 1.0, "size": 1.0}
+            for name, position in zip(names, positions, strict=True)
+        ],
+        "stretches": [
+            {"chromosome": "1", "start": position, "end": position, "genes": 1, "first": name}
+            for name, position in zip(names, positions, strict=True)
+        ],
+    }
+    contribution_axes, _ = draw_genome(record, frequency_threshold=0.5).axes
+    assert [text.get_text() for text in contribution_axes.texts] == ["gene_10", "gene_80"]
