@@ -1,4 +1,7 @@
-"""Gene sets that are enriched in the selected lists, or in the ranking of all genes."""
+"""Gene sets that are enriched in the selected lists, or in the ranking of all genes.
+
+The chosen list of an outer split is the gene list that its inner folds chose.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,15 @@ from typing import TYPE_CHECKING, TypedDict
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, TopicResults
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
+from genesig.report.page.style import (
+    MUTED,
+    NEGATIVE,
+    PAGE_WIDTH,
+    POSITIVE,
+    RULE,
+    new_figure,
+    small_label,
+)
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import columns_of, packed_table
 from genesig.report.page.wording import Wording
@@ -109,21 +120,15 @@ def shorten_gene_lists(table: pd.DataFrame) -> pd.DataFrame:
 def draw_ranking(rows: Sequence[RankedSet]) -> Figure:
     """Draw standard deviations above chance, to the right if genes rise; filled dots: small p."""
     figure, ax = new_figure(PAGE_WIDTH, 1.1 + 0.2 * len(rows))
+    beside_axes = ax.get_yaxis_transform()
     for y, row in enumerate(rows):
         sign, colour = (1, POSITIVE) if row["higher"] else (-1, NEGATIVE)
         score = sign * max(row["normalised"], 0.0)
         ax.hlines(y, 0, score, color=colour, lw=2.4)
         face = colour if row["p"] <= FAMILY_LEVEL else "none"
         ax.scatter(score, y, s=26, facecolor=face, edgecolor=colour, zorder=4)
-        ax.text(
-            1.01,
-            y,
-            f"p {significant(row['p'], 2)}",
-            color=MUTED,
-            fontsize=8,
-            va="center",
-            transform=ax.get_yaxis_transform(),
-        )
+        p_text = f"p {significant(row['p'], 2)}"
+        small_label(ax, 1.01, y, p_text, va="center", transform=beside_axes)
     ax.axvline(0, color=MUTED, lw=0.8)
     ax.set_yticks(range(len(rows)), [shorten(row["set"].replace("_", " "), 46) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.7)
@@ -168,8 +173,13 @@ def enrichment_section(data: Enrichment, limits: Limits) -> Section | None:
 
 
 def _direction_words(data: Enrichment) -> tuple[str, str]:
-    """Return the words for sets whose genes rise, and for sets whose genes fall."""
+    """Return the words for sets whose genes rise, and for sets whose genes fall.
+
+    Of several classes the statistic of a gene has no sign: no set falls, and the latter are empty.
+    """
     classes = data["study"]["classes"]
+    if classes and len(classes) > 2:
+        return "difference between classes", ""
     if classes is None:
         outcome = measure(data).words.higher.format(clean(data["study"]["label"]))
         return f"higher with {outcome}", f"lower with {outcome}"

@@ -54,6 +54,16 @@ def test_no_enriched_set_is_stated() -> None:
     )
 
 
+def test_of_several_classes_no_set_is_higher_in_a_class() -> None:
+    data = collected_enrichment()
+    data["study"]["classes"] = ["ALL-B", "ALL-T", "AML"]
+    caption = enrichment_section(data, LIMITS).items[0].caption
+    for text in (words(data), caption):
+        assert "difference between classes" in text
+        assert "higher in" not in text
+    assert "left" not in caption
+
+
 @pytest.mark.slow
 def test_too_few_permutations_are_stated() -> None:
     inputs = arguments(Study(enriched=True))
