@@ -256,7 +256,7 @@ def collect(results: StudyResults) -> Report:
             "mu": observed.mu,
             **prediction,
             **collect_genes(dataset, tables, observed, results.halves, config["controls"]["fdr"]),
-            "tables": {},
+            "tables": {},  # for the order of the keys; filled below, with digits of its own
             **collect_external(results.external, dataset.design.classes),
             **collect_covariates(dataset, observed, final, tables["controls"]),
             "flow": patients.collect_flow(dataset, results.quality_summary),
@@ -285,8 +285,8 @@ def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
 
     A number that is not finite becomes None, but not in the parts of `DECIMALS`.
 
-    path: keys of the report that lead to the part, with dots between them. digits: those of the
-    part around it.
+    path: keys of the report that lead to the part, with dots between them; elements of a list have
+    the path of the list. digits: those of the part around it.
     """
     digits = SIGNIFICANT_DIGITS.get(path, digits)
     if isinstance(value, Mapping):

@@ -1,4 +1,7 @@
-"""Covariates that every model contains, and the added value of gene expression."""
+"""Covariates that every model contains, and the added value of gene expression.
+
+The weights are those of the models of the chosen lists: the gene lists that inner folds chose.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ def collect_covariates(
     dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
 ) -> dict[str, CovariatesRecord]:
     """Return {"covariates": record}; {} without covariates."""
-    columns = dataset.design.covariates
+    design_covariates = dataset.design.covariates
     final_chosen = final.with_chosen()
     split_chosen = observed.with_chosen()
     if final_chosen.covariates is None or split_chosen.covariates is None:
@@ -83,8 +86,8 @@ def collect_covariates(
     alone = _control_row(controls, COVARIATES)
     return {
         "covariates": {
-            "columns": [covariate.column for covariate in columns],
-            "curved": [covariate.column for covariate in columns if covariate.knots],
+            "columns": [covariate.column for covariate in design_covariates],
+            "curved": [covariate.column for covariate in design_covariates if covariate.knots],
             "missing": int(np.isnan(dataset.covariates()).any(axis=1).sum()),
             "weights": rows,
             "alone": _difference(genesig_row, alone),
@@ -100,7 +103,8 @@ class _Step(NamedTuple):
 
     name: str
     reference: str | None  # level with which a categorical covariate is compared
-    low: Array  # (n_columns,) encoded covariates, NaN except one column
+    # (n_columns,) encoded covariates: NaN, which counts as the training mean, except one column
+    low: Array
     high: Array  # (n_columns,) likewise
     sd: float  # standard deviation of the column; NaN for a spline
 
@@ -110,13 +114,14 @@ def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
     covariate_values = dataset.covariates()
     column = 0
     for covariate in dataset.design.covariates:
+        # A categorical covariate has a column for each level but the first, the reference.
         reference_level = covariate.levels[0] if covariate.levels else None
         for name in covariate.names if covariate.levels is not None else (covariate.column,):
             sd = float(np.nanstd(covariate_values[:, column]))
             knots = np.array([0.0, 1.0])
             if covariate.knots and final.covariates is not None:
                 sd = np.nan
-                knots = final.covariates.knots[0, column, : covariate.knots]
+                knots = final.covariates.knots[0, column, : covariate.knots]  # of the only fit
             for low, high in pairwise(knots.tolist()):
                 ends = np.full((2, covariate_values.shape[1]), np.nan)
                 ends[:, column] = low, high
@@ -141,7 +146,10 @@ def _score_gains(chosen_fits: Fits, step: _Step) -> Array:
 def _weights_by_class(
     final_gains: Array, split_gains: Array, classes: Sequence[str]
 ) -> Iterator[tuple[str, float, Array]]:
-    """Yield (suffix of the name, final weight, weights of splits), for each of several classes."""
+    """Yield (suffix of the name, final weight, weights of splits), for each of several classes.
+
+    Gains are those of `_score_gains`, of the only final fit and of the fit of each split.
+    """
     if final_gains.ndim == 1:  # one score for all classes
         yield "", float(final_gains[0]), split_gains
         return
@@ -152,7 +160,7 @@ def _weights_by_class(
 def _weight_row(
     step: _Step, class_suffix: str, final_weight: float, split_weights: Array
 ) -> CovariateWeight:
-    """Return the record of a weight."""
+    """Return the record of a weight; a step without a standard deviation gives `per_sd` NaN."""
     return {
         "name": step.name + class_suffix,
         "reference": step.reference,
@@ -181,16 +189,17 @@ def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
     }
 
 
-WEIGHT_COLUMNS = (
-    Column("Covariate", "text"),
-    Column("Against", "text"),
-    Column("Weight", "signed"),
-    Column("Weight per SD", "signed"),
-    Column("Mean over splits", "signed"),
-    Column("Smallest", "signed"),
-    Column("Largest", "signed"),
-    Column("Same sign", "share"),
-)
+# columns of the table of weights, by fields of `CovariateWeight`
+WEIGHT_COLUMNS = {
+    "name": Column("Covariate", "text"),
+    "reference": Column("Against", "text"),
+    "weight": Column("Weight", "signed"),
+    "per_sd": Column("Weight per SD", "signed"),
+    "mean": Column("Mean over splits", "signed"),
+    "low": Column("Smallest", "signed"),
+    "high": Column("Largest", "signed"),
+    "sign": Column("Same sign", "share"),
+}
 
 
 def added_value(data: Covariates) -> list[Paragraph]:
@@ -198,7 +207,7 @@ def added_value(data: Covariates) -> list[Paragraph]:
     if "covariates" not in data:
         return []
     record = data["covariates"]
-    text = WORDS.text("added", data, record, _shows_ridge(data), False)
+    text = WORDS.text("added", data, record, _shows_ridge(data), in_section=False)
     return [Paragraph(f"Beyond {enumerated(record['columns'])}.", text)]
 
 
@@ -233,15 +242,16 @@ def covariates_section(data: Covariates, limits: Limits) -> Section | None:
     if "covariates" not in data:
         return None
     record = data["covariates"]
-    keys = ("name", "reference", "weight", "per_sd", "mean", "low", "high", "sign")
-    rows = [[weight[key] for key in keys] for weight in record["weights"]]  # type: ignore[literal-required]
-    caption = WORDS.text("weights_caption", len(data["study"]["classes"] or ()) > 2)
+    columns = list(WEIGHT_COLUMNS.values())
+    rows = [[weight[key] for key in WEIGHT_COLUMNS] for weight in record["weights"]]  # type: ignore[literal-required]
+    several_classes = len(data["study"]["classes"] or ()) > 2
+    caption = WORDS.text("weights_caption", several_classes=several_classes)
     words = WORDS.paragraphs("section", data, record, _shows_ridge(data))
     return Section(
         "covariates",
         "Covariates",
         words,
-        [filled_table("covariates", caption, WEIGHT_COLUMNS, rows, limits.table_rows)],
+        [filled_table("covariates", caption, columns, rows, limits.table_rows)],
         part="prediction",
     )
 

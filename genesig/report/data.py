@@ -154,6 +154,7 @@ def _collect_batches(
     names = sorted(set(batches))
     batch_masks = [batches == name for name in names]
     batch_of_sample = dict(zip(dataset.samples, batches, strict=True))
+    # (n_samples, 1), or a column for each class
     numbers = dataset.response_kind.numeric_response(dataset.response()).reshape(len(batches), -1)
     n_uncorrected = [
         _count_uncorrected(split.train, split.test, batch_of_sample) for split in splits.outer
@@ -343,7 +344,8 @@ def data_section(data: Study, limits: Limits) -> Section:
     dropped = data["study"]["dropped"]
     words = WORDS.paragraphs("section", data["study"])
     if data["batch"] is not None:
-        words += WORDS.paragraphs("batches", data["batch"], bool(data["study"]["classes"]))
+        has_classes = bool(data["study"]["classes"])
+        words += WORDS.paragraphs("batches", data["batch"], has_classes=has_classes)
     items: list[Item] = [Facts("study", "Study", _study_facts(data))]
     # Counts and errors of left-out studies are under Patients and Studies.
     if data["design"]["scheme"] != "leave_one_study_out":

@@ -61,7 +61,7 @@ def bibtex(lines: list[str]) -> str:
 def _bibtex_entry(key: str, authors: str, year: str, title_and_venue: str, doi: str | None) -> str:
     """Return an @article if the venue is a journal with a volume, else a @misc."""
     title, _, venue = title_and_venue.rstrip(".").rpartition(". ")
-    title, venue = (title, venue) if title else (venue, "")
+    title, venue = (title, venue) if title else (venue, "")  # a single part is the title
     names = " and ".join(map(_bibtex_author, re.split(r", | & ", authors.removesuffix("."))))
     fields = {"author": names, "title": f"{{{title.translate(_LATEX_SPECIAL)}}}", "year": year}
     journal = _JOURNAL.match(venue)

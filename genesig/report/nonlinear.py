@@ -131,12 +131,14 @@ def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
 
 def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
     """Return the most often selected genes, and the signature genes that are not among them."""
+    # The fields of the record are columns of nonlinear.tsv.
     rows: list[Any] = table[list(SelectedGene.__annotations__)].to_dict("records")
     first_rows = rows[:MAX_NONLINEAR_GENES]
     listed_genes = {row["gene"] for row in first_rows}
     signature_rows = [row for row in rows[MAX_NONLINEAR_GENES:] if row["in_signature"]]
     listed_genes |= {row["gene"] for row in signature_rows}
-    listed = signature[["gene", "symbol", "cv_frequency"]].itertuples(index=False)
+    # Signature genes that nonlinear selection never selected.
+    signature_genes = signature[["gene", "symbol", "cv_frequency"]].itertuples(index=False)
     unselected_rows = [
         {
             "gene": gene,
@@ -146,7 +148,7 @@ def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGen
             "mean_norm": None,
             "in_signature": True,
         }
-        for gene, symbol, linear_frequency in listed
+        for gene, symbol, linear_frequency in signature_genes
         if gene not in listed_genes
     ]
     return [
@@ -157,7 +159,7 @@ def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGen
 
 def _selected_gene(row: Mapping[str, Any]) -> SelectedGene:
     """Return the record of a row of nonlinear.tsv; a gene without a symbol has its id."""
-    name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
+    name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]  # NaN differs from NaN
     numbers: SelectedGene = float_fields(row, "cv_frequency", "linear_cv_frequency", "mean_norm")
     return {
         **numbers,
@@ -168,7 +170,7 @@ def _selected_gene(row: Mapping[str, Any]) -> SelectedGene:
 
 
 def _list_agreement(table: pd.DataFrame) -> ListAgreement:
-    """Return the agreement of the chosen lists."""
+    """Return the agreement of the chosen linear lists, which inner folds chose, from its table."""
     row = table[at_mu(table, None)].iloc[0]
     return {
         "n_linear": int(row["n_linear"]),
@@ -180,6 +182,7 @@ def _list_agreement(table: pd.DataFrame) -> ListAgreement:
 def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
     """Count paths that ended early, fits that did not converge, and splits without a gene.
 
+    Messages are those of other splits than of early ends, which have a sentence of their own.
     splits: nonlinear_scores.tsv; tolerance: nonlinear.tolerance, the largest duality gap.
     """
     gap = splits["gap"]
@@ -205,7 +208,7 @@ def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
     """Return the curves of the first genes, and the median r² with a line of all curves."""
     gene_tables: Sequence[tuple[Any, pd.DataFrame]] = list(table.groupby("gene", sort=False))
     r2_with_line = [float(gene_table["straight"].iloc[0]) for _, gene_table in gene_tables]
-    defined = [value for value in r2_with_line if value == value]
+    defined = [value for value in r2_with_line if not np.isnan(value)]
     curves: list[DependenceCurve] = [
         {
             "gene": str(gene),
@@ -236,20 +239,14 @@ def draw_gene_frequencies(rows: Sequence[SelectedGene], threshold: float) -> Fig
         names, bold, threshold, "size of the derivative"
     )
     for y, row in enumerate(rows):
-        low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
+        frequency = row["cv_frequency"]
+        linear_frequency = row["linear_cv_frequency"]
+        low, high = sorted((frequency, linear_frequency))
         frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
         frequency_axes.scatter(
-            row["linear_cv_frequency"],
-            y,
-            s=30,
-            facecolor=PAPER,
-            edgecolor=GENESIG_COLOUR,
-            lw=1.4,
-            zorder=3,
+            linear_frequency, y, s=30, facecolor=PAPER, edgecolor=GENESIG_COLOUR, lw=1.4, zorder=3
         )
-        frequency_axes.scatter(
-            row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4
-        )
+        frequency_axes.scatter(frequency, y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4)
         if row["mean_norm"] is not None:
             norm_axes.hlines(y, 0, row["mean_norm"], color=NONLINEAR_COLOUR, lw=3.2)
     for ax in (frequency_axes, norm_axes):
@@ -279,11 +276,7 @@ def draw_dependence(curves: Sequence[DependenceCurve], score_name: str) -> Figur
 def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
     """Draw the curve of one gene."""
     ax.plot(curve["value"], curve["effect"], color=NONLINEAR_COLOUR, lw=2)
-    ticks = [
-        value
-        for value, n_samples in zip(curve["value"], curve["samples"], strict=True)
-        if n_samples
-    ]
+    ticks = [value for value, count in zip(curve["value"], curve["samples"], strict=True) if count]
     ax.vlines(ticks, 0, 0.045, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
     ax.set_title(shorten(curve["symbol"], 20), fontsize=8)
     ax.set_title(f"r² {decimal(curve['r2_with_line'])}", fontsize=7, loc="right", color=MUTED)

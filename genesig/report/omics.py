@@ -18,6 +18,7 @@ def omics_section(data: Study, limits: Limits) -> Section | None:
     """Return the section about the added value of each omic; None with one matrix."""
     if OMICS_TABLE not in data["tables"]:
         return None
+    # The first row is genesig with all omics, each other row genesig without one of them.
     rows = table_rows(data["tables"][OMICS_TABLE])
     metric = measure(data)
     columns = (
@@ -50,12 +51,12 @@ def omics_section(data: Study, limits: Limits) -> Section | None:
         OMICS_TABLE, caption, columns, cells, limits.table_rows, file=f"{OMICS_TABLE}.tsv"
     )
     measured = [row for row in rows[1:] if None not in _added_value(row)]
-    words = WORDS.paragraphs("section", measured, no_evidence(data), metric)
+    words = WORDS.paragraphs("section", measured, is_noise=no_evidence(data), measure=metric)
     return Section(OMICS_TABLE, "Omics", words, [table], part="prediction")
 
 
 def _added_value(row: TableRow) -> list[float | None]:
-    """Return the added value of an omic and its limits."""
+    """Return the added value of an omic and its limits; None in the row of all omics."""
     return [row["added"], row["added_low"], row["added_high"]]
 
 
@@ -77,4 +78,5 @@ def omics_sentences(data: Study) -> list[str]:
     if OMICS_TABLE not in data["tables"]:
         return []
     rows = [row for row in table_rows(data["tables"][OMICS_TABLE]) if row["row"] != "genesig"]
-    return WORDS.paragraphs("methods", rows, data["config"]["data"]["omics"] == "learned")
+    is_learned = data["config"]["data"]["omics"] == "learned"
+    return WORDS.paragraphs("methods", rows, is_learned=is_learned)

@@ -82,33 +82,28 @@ def collect_flow(dataset: Dataset, quality_summary: Mapping[str, Any]) -> list[F
 
 
 def draw_subgroups(rows: Sequence[TableRow], metric: Measure) -> Figure:
-    """Draw the value and interval of all samples, and below it of each subgroup."""
+    """Draw the value and interval of all samples, the first row, and below it of each subgroup."""
     lines = [
         charts.ForestRow(
             f"{row['name']} (n = {row['samples']})",
             row["value"],
             (row["low"], row["high"]),
-            INK if y else GENESIG_COLOUR,
-            "s" if y else "D",
+            colour=INK if y else GENESIG_COLOUR,
+            marker="s" if y else "D",
             bold=not y,
         )
         for y, row in enumerate(rows)
     ]
     label = f"{metric.name} on held-out samples"
-    figure, ax = charts.forest(lines, label, reference_value=rows[0]["value"])
+    figure = charts.forest(lines, label, reference_value=rows[0]["value"])
+    (ax,) = figure.axes
     ax.axvline(metric.chance, color=MUTED, lw=0.9, dashes=(1, 2), zorder=0.5)
     low, high = ax.get_xlim()
     margin = 0.03 * (high - low)
     ax.set_xlim(min(low, metric.chance - margin), max(high, metric.chance + margin))
+    beside_axes = ax.get_yaxis_transform()
     for y, row in enumerate(rows):
-        ax.text(
-            1.02,
-            y,
-            decimal(row["value"]),
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize=8,
-        )
+        ax.text(1.02, y, decimal(row["value"]), transform=beside_axes, va="center", fontsize=8)
     return figure
 
 
@@ -177,7 +172,7 @@ def patients_section(data: Patients, limits: Limits) -> Section:
 
 
 def _table_one(rows: Sequence[TableRow]) -> Table:
-    """Return Table 1 from the rows of patients.tsv, with a column for each group.
+    """Return Table 1 from the rows of patients.tsv in their order, with a column for each group.
 
     It has a row for each number or level of a sample column, and one with its missing values.
     """
@@ -192,7 +187,7 @@ def _table_one(rows: Sequence[TableRow]) -> Table:
         for label, label_rows in groupby(column_rows, key=_row_label):
             row_of_group = {row["group"]: row for row in label_rows}
             lines.append([label, *(_cell_text(row_of_group[group]) for group in groups)])
-            n_missing = [row_of_group[group]["missing"] for group in groups]
+            n_missing = [row_of_group[group]["missing"] for group in groups]  # of the whole column
         if any(n_missing):
             lines.append([f"{clean(column)}, missing", *map(str, n_missing)])
     return filled_table(
@@ -234,7 +229,8 @@ def next_study_section(data: Patients, limits: Limits) -> Section:
         return Section("next-study", title, words, part="prediction", folded=True)
     # Without samples: the measure has no error, such as an AUC of 1, so it gives no size.
     rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
-    heads = SAMPLE_SIZE_COLUMNS if rows[0]["events"] is not None else SAMPLE_SIZE_COLUMNS[:-1]
+    has_events = rows[0]["events"] is not None  # the last column, which a number has not
+    heads = SAMPLE_SIZE_COLUMNS if has_events else SAMPLE_SIZE_COLUMNS[:-1]
     cells = [
         [
             row["measure"],
@@ -328,7 +324,10 @@ def score_effect_section(data: Patients, limits: Limits) -> Section | None:
 
 
 def subgroups_section(data: Patients, limits: Limits) -> Section | None:
-    """Return the section on the error in subgroups; None without evidence, or subgroups."""
+    """Return the section on the error in subgroups; None without evidence, or subgroups.
+
+    The first row of the table is that of all samples.
+    """
     metric = measure(data)
     rows = [_with_metric(row, metric) for row in table_rows(data["tables"]["subgroups"])]
     if len(rows) < 2 or rows[0]["value"] is None or no_evidence(data):
@@ -341,7 +340,7 @@ def subgroups_section(data: Patients, limits: Limits) -> Section | None:
         Column(CI_TO, "number"),
     ]
     if rows[0]["events"] is None:
-        del heads[2], keys[2]
+        del heads[2], keys[2]  # the column of events
     table = filled_table(
         "subgroups",
         "The same in numbers.",

@@ -152,5 +152,5 @@ def published_sentences(data: Study) -> list[str]:
     """Return the sentence of Methods about published signatures; [] without any."""
     if PUBLISHED_TABLE not in data["tables"]:
         return []
-    kinds = [row[0] for row in data["tables"][PUBLISHED_TABLE]["rows"]]
+    kinds = [row["row"] for row in table_rows(data["tables"][PUBLISHED_TABLE])]
     return WORDS.paragraphs("methods", kinds)

@@ -144,9 +144,7 @@ def render(
         and its caption in ``captions``; the main figures as panels of ``figure1``, in SVG and PDF;
         and the references of Methods as BibTeX.
     processes: number of processes that draw figures.
-    title: title of the page.
-    gene_cards: number of genes with a card.
-    table_rows: rows of a table that are on the page at once.
+    title: title of the page. gene_cards, table_rows: see `Limits`.
 
     Raises GenesigError: if the value is of another version.
     """

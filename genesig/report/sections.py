@@ -87,8 +87,8 @@ FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     next_steps,
 )
 MAX_WARNINGS = 2  # of the first screen; all warnings are under Limits
-SectionWriter = Callable[[Report, Limits], Section | None]  # None if the study has no such section
-# section and name of the first figure, by kind of outcome; two classes have another one
+SectionWriter = Callable[[Report, Limits], Section | None]  # None: the study has no such section
+# section and name of the first figure, by kind of outcome; not used for two classes
 FIRST_FIGURE_SOURCE: ByKind[tuple[SectionWriter, str]] = ByKind(
     {
         "classification": (performance_section, "confusion"),
@@ -123,7 +123,7 @@ def summary(data: Report, limits: Limits) -> Summary:
     study_grade = grade(data)
     second_badge = None if no_evidence(data) else left_out_badge(data)
     badges = (
-        Badge(conclusion(data), f"grade {study_grade.name.lower()}"),
+        Badge(conclusion(data), look=f"grade {study_grade.name.lower()}"),
         second_badge or external_status(data),
     )
     several_genes = not no_evidence(data) and data["answer"]["size"] > 1

@@ -207,7 +207,5 @@ def sets_sentences(data: Sets) -> list[str]:
     record = data["sets"]
     if record is None:
         return []
-    classes = data["study"]["classes"] or ()
-    task = SEVERAL_CLASSES if len(classes) > 2 else data["study"]["task"]
-    loss, criterion = LOSS_AND_CRITERION[task]
+    loss, criterion = LOSS_AND_CRITERION[data["study"]["task"]]
     return WORDS.paragraphs("methods", record, data["config"]["structured"], loss, criterion)

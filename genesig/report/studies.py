@@ -134,9 +134,9 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     lines = [
         charts.ForestRow(
             shorten(study["name"], 24),
-            None,
-            (study["low"], study["high"]),
-            POSITIVE if study["differs"] else GENESIG_COLOUR,
+            value=None,
+            limits=(study["low"], study["high"]),
+            colour=POSITIVE if study["differs"] else GENESIG_COLOUR,
         )
         for study in study_rows
     ]
@@ -144,11 +144,12 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     has_mean = value is not None and low is not None
     has_interval = None not in record["next_study"]
     if has_mean:
-        lines.append(charts.ForestRow("mean", None, (None, None)))
+        lines.append(charts.ForestRow("mean", value=None, limits=(None, None)))
     if has_interval:
-        lines.append(charts.ForestRow("a further study", None, (None, None)))
+        lines.append(charts.ForestRow("a further study", value=None, limits=(None, None)))
     label = f"{record['measure']} (dashed: chance)"
-    figure, ax = charts.forest(lines, label, reference_value=chance, small=True)
+    figure = charts.forest(lines, label, reference_value=chance, small=True)
+    (ax,) = figure.axes
     for y, study in enumerate(study_rows):
         if study["value"] is not None:
             ax.scatter(
@@ -178,11 +179,12 @@ def draw_genes(
     A row of `effects` has the effects of a gene in the studies, a row of `means` (mean, low, high).
     """
     lines = [
-        charts.ForestRow(shorten(name, 26), value, (low, high), INK, "D")
+        charts.ForestRow(shorten(name, 26), value, (low, high), INK, marker="D")
         for name, (value, low, high) in zip(names, means, strict=True)
     ]
     label = f"{measure} (dots: single studies; diamond: their mean)"
-    figure, ax = charts.forest(lines, label, reference_value=0.0, small=True)
+    figure = charts.forest(lines, label, reference_value=0.0, small=True)
+    (ax,) = figure.axes
     for y, gene_effects in enumerate(effects):
         finite_effects = [effect for effect in gene_effects if effect is not None]
         ax.scatter(
@@ -313,7 +315,7 @@ def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Pictur
         partial(draw_genes, names, effects, means, effect),
         data={
             "gene": names,
-            "effect": [row[0] for row in means],
+            "effect": [value for value, _, _ in means],
             **{column: [row[column] for row in rows] for column in effect_columns},
         },
         title="Genes of the signature in each study",

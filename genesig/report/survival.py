@@ -164,7 +164,7 @@ def _measures_conflict(measures: Mapping[str, Estimate]) -> bool:
 
 def _survival_at(curve: GroupCurve, time: float) -> Estimate:
     """Return the share of samples without the event at a time, with its interval."""
-    step = max(sum(step_time <= time for step_time in curve["time"]) - 1, 0)
+    step = max(sum(step_time <= time for step_time in curve["time"]) - 1, 0)  # the last one so far
     return {
         "value": curve["survival"][step],
         "low": curve["low"][step],

@@ -78,6 +78,7 @@ def _missing(data: Writeup) -> str:
     """Return what was left out, and how missing values were imputed."""
     dropped = counts_by_kind(data["study"]["dropped"])
     text = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
+    # Imputation, if any, is the first step inside the splits.
     first_step: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
     n_missing = data["study"]["missing"]
     n_values = data["study"]["samples"] * data["study"]["genes"]

@@ -45,7 +45,7 @@ from genesig.selection.assess.intervals import NORMAL_QUANTILE, Detectable, dete
 JsonObject = Mapping[str, Any]  # content of an about.json, or one of its rows
 MAX_SIGNATURE_GENES = 200
 MEASURES_OF_CLASSES = ("auc", "specificity", "sensitivity")  # names of `ClassMeasure`
-# error: the column of controls.tsv, and its value by chance
+# name of the error in controls.tsv, and its value by chance (of classes `collect_answer` has it)
 ERROR_BY_KIND = ByKind(
     {
         "classification": ("balanced error", 0.5),
@@ -59,7 +59,8 @@ ERROR_BY_KIND = ByKind(
 def collect_answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
     """Return the numbers of the first screen, which are about the chosen lists.
 
-    data: all else of the report. abouts: the contents of about.json of the external cohorts.
+    Those are the gene lists that the inner folds of each split chose. data: all else of the report.
+    abouts: the contents of about.json of the external cohorts.
     """
     study = data["study"]
     tables = data["tables"]
@@ -68,8 +69,8 @@ def collect_answer(data: Study, abouts: Sequence[JsonObject]) -> Finding:
     chosen_controls = chosen_list_rows(genesig_rows(tables["controls"]))
     lengths = [row["n_genes"] for row in chosen_list_rows(table_rows(tables["scores"]))]
     undefined = dict.fromkeys(("error", "low", "high", "p_value"))
-    row: TableRow = chosen_controls[0] if chosen_controls else undefined
-    (name, chance) = ERROR_BY_KIND[study["task"]]
+    row: TableRow = next(iter(chosen_controls), undefined)
+    name, chance = ERROR_BY_KIND[study["task"]]
     chance = 1 - 1 / len(study["classes"]) if study["classes"] else chance
     permutations = len(data["null"]["errors"])
     assessed = [about for about in abouts if "not_assessable" not in about]
@@ -114,21 +115,24 @@ def collect_verdict(data: Any) -> Verdict:
     row = next((row for row in controls if row["model"] == "sets"), None)
     if sets is None or row is None:
         return judge(finding, covariates, None)
-    p = sets["p"]["value"] if sets["p"]["smallest"] <= LEVEL else None
+    p = sets["p"]["value"] if sets["p"]["smallest"] <= LEVEL else None  # too few permutations
     excludes_chance = None if row["high"] is None else row["high"] < finding["error"]["chance"]
     return judge(finding, covariates, Analysis(p, excludes_chance))
 
 
-def cohorts(external: Sequence[JsonObject], metric: Measure) -> Cohorts:
-    """Count the cohorts in which the model is better, or worse, than chance; list all."""
+def cohorts(assessed: Sequence[JsonObject], metric: Measure) -> Cohorts:
+    """Count the cohorts in which the model is better, or worse, than chance; list all.
+
+    assessed: contents of about.json of the cohorts in which the model could be tested.
+    """
     chance = metric.external_measure.chance
-    new_cohorts = [about for about in external if not about["seen_before"]]
+    new_cohorts = [about for about in assessed if not about["seen_before"]]
     scores = [_score(about, metric.external_measure.key) for about in new_cohorts]
     return {
         "tested": len(new_cohorts),
         "better": sum(row["low"] is not None and row["low"] > chance for row in scores),
         "worse": sum(row["high"] is not None and row["high"] < chance for row in scores),
-        "rows": [_cohort_error(about, metric) for about in external],
+        "rows": [_cohort_error(about, metric) for about in assessed],
     }
 
 
@@ -161,26 +165,26 @@ def _cohort_error(about: JsonObject, metric: Measure) -> CohortError:
 
 
 def measures(
-    study: StudyFacts, held_out: HeldOut, controls: Sequence[TableRow]
+    study: StudyFacts, held_out: HeldOut, chosen_controls: Sequence[TableRow]
 ) -> list[ClassMeasure]:
     """Return AUC, specificity and sensitivity of two classes, the AUC of several, [] for a number.
 
     Sensitivity is the share of correct calls of samples of the positive class, specificity that of
     the negative one, each the mean over repeats. Their intervals are Wilson's, which take samples
     as independent; where samples come in groups, a class counts as many observations as it has
-    groups, as in the interval of the balanced error. The AUC is that of the first row of
-    `controls`, those of the chosen lists.
+    groups, as in the interval of the balanced error. The AUC is that of the chosen lists:
+    `chosen_controls` is their only row of controls.tsv, or empty.
     """
     if study["classes"] is None:
         return []
     class_measures: list[ClassMeasure] = []
-    if controls and controls[0]["auc"] is not None:
-        row = controls[0]
-        class_measures.append(
-            {"name": "auc", "value": row["auc"], "low": row["auc_low"], "high": row["auc_high"]}
-        )
+    for row in chosen_controls:
+        if row["auc"] is not None:
+            class_measures.append(
+                {"name": "auc", "value": row["auc"], "low": row["auc_low"], "high": row["auc_high"]}
+            )
     for name, label, units in zip(
-        MEASURES_OF_CLASSES[1:], two_classes(study) or (), study["units"] or (), strict=False
+        ("specificity", "sensitivity"), two_classes(study) or (), study["units"] or (), strict=False
     ):
         samples = [sample for sample in held_out["samples"] if sample["label"] == label]
         if samples:
@@ -206,7 +210,7 @@ def _share_of_correct_calls(
 def _signature_genes(tables: Mapping[str, PackedTable]) -> list[SignatureGene]:
     """Return the first genes of the signature, with their evidence and direction."""
     statistic = {row["gene"]: row["statistic"] for row in table_rows(tables["univariate"])}
-    several_classes = "class" in tables["signature"]["columns"]
+    several_classes = "class" in tables["signature"]["columns"]  # that of the largest weight
     return [
         {
             "gene": str(row["gene"]),
@@ -255,7 +259,10 @@ def _count_indicators(study: StudyFacts, rows: Sequence[TableRow]) -> int:
 
 
 def _fdr_selected_error(controls: Sequence[TableRow]) -> FdrSelectedError | None:
-    """Return the error of models of FDR-selected genes only; None if undefined or no other."""
+    """Return the error of models of FDR-selected genes only; None if undefined, or no other model.
+
+    The fields of the record are columns of controls.tsv.
+    """
     row = next((row for row in controls if row["model"] == FDR_SELECTED), None)
     if row is None or row["error"] is None or row["difference"] is None:
         return None
@@ -274,9 +281,9 @@ def _count_core(tables: Mapping[str, PackedTable]) -> int | None:
 
 def _detectable(study: StudyFacts, null: NullErrors) -> Detectable:
     """Return the detectable effects; of survival and several classes, by permutations alone."""
-    # [] stands for an outcome that is neither a class nor a number, None for a number.
-    units: ByKind[list[int]] = ByKind({"survival": []})
-    class_sizes = units.get(study["task"], study["units"])
+    # `detectable` takes [] for an outcome that is neither classes nor a number, None for a number.
+    no_class_sizes: ByKind[list[int]] = ByKind({"survival": []})
+    class_sizes = no_class_sizes.get(study["task"], study["units"])
     n_independent = study["samples"] if study["groups"] is None else study["groups"]
     return detectable(null["errors"], class_sizes, n_independent, study["genes"])
 
@@ -366,7 +373,7 @@ def _misclassified(samples: Sequence[HeldOutSample]) -> Misclassified | None:
         for sample in samples
         if sample["wrong"] is not None
     ]
-    if len(decided) < len(samples):
+    if len(decided) < len(samples):  # without classes
         return None
     mostly = [sample for sample in decided if 2 * sample["wrong"] > sample["tested"]]
     return {

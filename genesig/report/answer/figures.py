@@ -41,13 +41,16 @@ class Strip(NamedTuple):
     wrong: Sequence[bool]  # whether each sample is misclassified
 
 
-def draw_strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
-    """Draw a dot for each sample at its score, dots of similar scores stacked."""
+def draw_strips(rows: Sequence[Strip], classes: Sequence[str], axis_label: str) -> Figure:
+    """Draw a dot for each sample at its score, dots of similar scores stacked.
+
+    A score above 0 calls the second of the two classes.
+    """
     figure, ax = new_figure(
         HALF_WIDTH, 0.8 + (0.78 if len(rows) < 3 else LOW_ROW_INCHES) * len(rows)
     )
     scores = [score for row in rows for score in row.scores]
-    margin = 0.06 * (1.08 * max(map(abs, scores), default=1.0) or 1.0)
+    margin = 0.0648 * (max(map(abs, scores), default=1.0) or 1.0)  # also if all scores are 0
     low = min([*scores, 0.0]) - margin
     high = max([*scores, 0.0]) + margin
     ax.set_xlim(low, high)
@@ -55,7 +58,7 @@ def draw_strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Fig
     ax.axvspan(0, high, color=MUTED, alpha=0.07, lw=0)
     reference_line(ax, x=0)
     for row_number, row in enumerate(rows):
-        _draw_dots(ax, row_number, row, (high - low) / 46)
+        _draw_dots(ax, row_number, row, column_width=(high - low) / 46)  # about that of a dot
         # A label of two lines has no anchor in SVG: their right ends would not meet.
         for line, text, alignment in (
             (row_number - 0.03, shorten(row.label, 18), "bottom"),
@@ -73,27 +76,22 @@ def draw_strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Fig
             )
     ax.set_yticks([])
     negative, positive = (shorten(name, 16) for name in classes)
+    above_axes = ax.get_xaxis_transform()
     for x, text, alignment in (
         (low, f"← called {negative}", "left"),
         (high, f"called {positive} →", "right"),
     ):
-        ax.text(
-            x,
-            1.01,
-            text,
-            transform=ax.get_xaxis_transform(),
-            ha=alignment,
-            va="bottom",
-            fontsize=8,
-            color=MUTED,
-        )
+        small_label(ax, x, 1.01, text, transform=above_axes, ha=alignment, va="bottom")
     ax.spines["left"].set_visible(False)
-    ax.set_xlabel(axis)
+    ax.set_xlabel(axis_label)
     return figure
 
 
 def _draw_dots(ax: Axes, row_number: int, row: Strip, column_width: float) -> None:
-    """Draw the dots of one row, with rings around misclassified samples."""
+    """Draw the dots of one row, with rings around misclassified samples.
+
+    Dots whose scores lie in the same column of this width are stacked.
+    """
     x = np.asarray(row.scores, dtype=float)
     if not len(x):
         return
@@ -124,7 +122,7 @@ MAX_DOT_DISTANCE = 0.13
 
 
 def stack_heights(x: np.ndarray, column_width: float) -> np.ndarray:
-    """Return heights around 0 (n,) that stack points whose x lie in the same column."""
+    """Return heights around 0 (n,) that stack points (n ≥ 1) whose x lie in the same column."""
     columns = np.floor(x / column_width).astype(int)
     tallest = max(Counter(columns.tolist()).values())
     distance = min(MAX_DOT_DISTANCE, MAX_STACK_HEIGHT / tallest)
@@ -152,9 +150,10 @@ def gene_name(row: TableRow) -> str:
     return short_symbol(symbol) or shorten(symbol, 17)
 
 
-def draw_lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
+def draw_lollipops(genes: Sequence[Lollipop], axis_label: str) -> Figure:
     """Draw a line and a dot for each gene, a tick at its frequency with permuted labels."""
-    figure, ax = new_figure(HALF_WIDTH, 0.62 + 0.152 * max(len(genes), 5))
+    n_rows = max(len(genes), 5)  # fewer genes leave rows empty
+    figure, ax = new_figure(HALF_WIDTH, 0.62 + 0.152 * n_rows)
     for y, gene in enumerate(genes):
         ax.hlines(y, 0, gene.frequency, color=gene.colour, lw=1.6)
         ax.scatter([gene.frequency], [y], s=30, color=gene.colour, zorder=3, clip_on=False)
@@ -164,12 +163,12 @@ def draw_lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
             small_label(ax, 1.06, y, f"q {two_digits(gene.q)}", va="center", clip_on=False)
     ax.set_yticks(range(len(genes)), [gene.name for gene in genes], style="italic")
     name_rows(ax, gene_names([gene.gene for gene in genes], [gene.name for gene in genes]))
-    ax.set_ylim(max(len(genes), 5) - 0.4, -0.6)
+    ax.set_ylim(n_rows - 0.4, -0.6)
     ax.set_xlim(0, 1.02)
     shares = (0, 0.25, 0.5, 0.75, 1)
     ax.set_xticks(shares, [percent(share) for share in shares])
     ax.grid(axis="x", color=RULE)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    ax.set_xlabel(axis)
+    ax.set_xlabel(axis_label)
     return figure

@@ -77,13 +77,8 @@ def _external_tiles(data: Study) -> list[Tile]:
     if len(accuracies) > MAX_COHORT_TILES:
         values = [value for _, value in accuracies]
         name = f"{metric.title}, median of {len(accuracies)} external cohorts"
-        return [
-            Tile(
-                name,
-                metric.write(median(values)),
-                span(min(values), max(values), metric.write_limits),
-            )
-        ]
+        value_range = span(min(values), max(values), metric.write_limits)
+        return [Tile(name, metric.write(median(values)), value_range)]
     return [
         Tile(
             f"{metric.title} in {clean(row['name'])}",
@@ -102,7 +97,7 @@ def _accuracy_tiles(data: Study) -> list[Tile]:
     alone = covariates_row(data)
     if alone is None or error["value"] is None:
         chance = percent(metric.chance) if metric.share else decimal(metric.chance)
-        return [_error_tile(data, metric.title, error, f"chance {chance}")]
+        return [_error_tile(data, metric.title, error, chance_words=f"chance {chance}")]
     gain = _gain_tile(data)
     return [
         Tile(
@@ -110,17 +105,17 @@ def _accuracy_tiles(data: Study) -> list[Tile]:
             metric.precise_text(alone["error"]),
             metric.confidence(alone),
         ),
-        _error_tile(data, f"{metric.title}, with gene expression", error, ""),
+        _error_tile(data, f"{metric.title}, with gene expression", error),
         *([gain] if gain else ()),
     ]
 
 
-def _error_tile(data: Study, name: str, row: Any, chance: str) -> Tile:
+def _error_tile(data: Study, name: str, row: Any, chance_words: str = "") -> Tile:
     """Return the tile of an `ErrorEstimate` or of a row of controls.tsv, in the study's measure."""
     metric = measure(data)
     error = row["value"] if "value" in row else row["error"]
     limits = metric.confidence(row)
-    return Tile(name, metric.text(error), "; ".join(filter(None, (limits, chance))))
+    return Tile(name, metric.text(error), "; ".join(filter(None, (limits, chance_words))))
 
 
 def covariates_row(data: Study) -> TableRow | None:
@@ -131,10 +126,10 @@ def covariates_row(data: Study) -> TableRow | None:
 
 def _gain_tile(data: Study) -> Tile | None:
     """Return the tile of the gain of gene expression over the covariates; None if undefined."""
-    genesig_controls = chosen_list_rows(genesig_rows(data["tables"]["controls"]))
-    if not genesig_controls or genesig_controls[0].get("added") is None:
+    row = next(iter(chosen_list_rows(genesig_rows(data["tables"]["controls"]))), {})
+    if row.get("added") is None:
         return None
-    value, low, high = (genesig_controls[0][key] for key in ("added", "added_low", "added_high"))
+    value, low, high = (row[key] for key in ("added", "added_low", "added_high"))
     points = " points" if measure(data).share else ""
     limits = ""
     if low is not None and high is not None:
@@ -162,11 +157,8 @@ def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
     negative, positive = data["study"]["classes"] or ("", "")
     of_class = positive if class_measure["name"] == "sensitivity" else negative
     name = f"{class_measure['name'].capitalize()} ({clean(of_class)})"
-    return Tile(
-        name,
-        percent(class_measure["value"]),
-        confidence(class_measure["low"], class_measure["high"], percent),
-    )
+    limits = confidence(class_measure["low"], class_measure["high"], percent)
+    return Tile(name, percent(class_measure["value"]), limits)
 
 
 def _event_tile(data: Study) -> list[Tile]:
@@ -222,14 +214,14 @@ def held_out_scores(
     class_strips = [_strip(data, class_index) for class_index in range(len(classes))]
     strips = [*class_strips, *([] if cohort is None else [cohort])]
     repeats = data["design"]["repeats"]
-    score = "held-out score" if cohort is None else "score; of this study held-out"
-    label = f"{score} (mean of {repeats} repeats)" if repeats > 1 else score
+    score_name = "held-out score" if cohort is None else "score; of this study held-out"
+    axis_label = f"{score_name} (mean of {repeats} repeats)" if repeats > 1 else score_name
     in_repeats = " in most repeats" if repeats > 1 else ""
     has_wrong = any(any(strip.wrong) for strip in strips)
     n_wrong = sum(sum(strip.wrong) for strip in class_strips)
     return Picture(
         "held_out_scores",
-        partial(figures.draw_strips, strips, classes, label),
+        partial(figures.draw_strips, strips, classes, axis_label),
         data=transposed(
             ("sample", "group", "score"),
             [
@@ -254,12 +246,12 @@ def _strip(data: Study, class_index: int) -> figures.Strip:
         if sample["label"] == name and sample["tested"]
     ]
     return figures.Strip(
-        clean(name),
-        counted(len(samples), subject_noun(data)),
-        CLASS_COLOURS[class_index],
-        [sample["mean"] for sample in samples],
-        [clean(sample["sample"]) for sample in samples],
-        [2 * (sample["wrong"] or 0) > sample["tested"] for sample in samples],
+        label=clean(name),
+        size=counted(len(samples), subject_noun(data)),
+        colour=CLASS_COLOURS[class_index],
+        scores=[sample["mean"] for sample in samples],
+        names=[clean(sample["sample"]) for sample in samples],
+        wrong=[2 * (sample["wrong"] or 0) > sample["tested"] for sample in samples],
     )
 
 
@@ -300,7 +292,7 @@ def _shown_genes(data: Study) -> list[TableRow]:
 
 
 def _lollipops(data: Study) -> list[figures.Lollipop]:
-    """Return the first of these genes, coloured by class or direction; grey if neither is known."""
+    """Return the first of `_shown_genes`, by class or direction coloured; grey without either."""
     is_up = {gene["gene"]: gene["up"] for gene in data["answer"]["signature_genes"]}
     is_tested = data["answer"]["evidence"] is not None
     classes = data["study"]["classes"] or []
@@ -313,12 +305,12 @@ def _lollipops(data: Study) -> list[figures.Lollipop]:
             colour = POSITIVE if is_up[row["gene"]] else NEGATIVE
         genes.append(
             figures.Lollipop(
-                figures.gene_name(row),
-                clean(row["gene"]),
-                colour,
-                row["selection_frequency"] if is_tested else row["cv_frequency"],
-                row["null_frequency"] if is_tested else None,
-                row["selection_q"] if is_tested else None,
+                name=figures.gene_name(row),
+                gene=clean(row["gene"]),
+                colour=colour,
+                frequency=row["selection_frequency"] if is_tested else row["cv_frequency"],
+                null_frequency=row["null_frequency"] if is_tested else None,
+                q=row["selection_q"] if is_tested else None,
             )
         )
     return genes
@@ -369,6 +361,7 @@ def permuted_accuracies(data: Study) -> Picture | None:
             metric.write,
             in_percent=metric.share,
         ),
+        # Permutation 0 are the observed labels.
         data={"permutation": [*range(1, len(permuted) + 1), 0], metric.column: [*permuted, value]},
         title=f"{metric.title} with permuted labels",
         description=f"Histogram of the {metric.name} of {counted(len(errors), 'permutation')};"
@@ -389,20 +382,20 @@ def beyond_covariates(data: Study) -> Picture | None:
             f"{shorten(covariate_names(data), 24)} only",
             metric.value(alone["error"]),
             metric.interval(alone),
-            INK,
-            "s",
+            colour=INK,
+            marker="s",
         ),
         charts.ForestRow(
             "with gene expression",
             metric.value(error["value"]),
             metric.interval(error),
-            GENESIG_COLOUR if grade(data) is Grade.HERE else INK,
+            colour=GENESIG_COLOUR if grade(data) is Grade.HERE else INK,
             bold=True,
         ),
     ]
     return Picture(
         "beyond_covariates",
-        lambda: charts.forest(lines, metric.name, small=True, in_percent=metric.share)[0],
+        partial(charts.forest, lines, metric.name, small=True, in_percent=metric.share),
         data=transposed(
             ("name", metric.column, "low", "high"),
             [(line.name, line.value, *line.limits) for line in lines],

@@ -233,9 +233,11 @@ def cohort_warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
 
 
 def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRecord:
-    """Return the record of one cohort from its about.json."""
+    """Return the record of one cohort; its fields have the names that about.json gives them."""
     samples = about["predictions"]
     two_classes = classes if len(classes or ()) == 2 else None
+    # A curve needs samples of both classes.
+    has_roc = two_classes is not None and all(about["classes"].values())
     record: CohortRecord = {
         **{key: about[key] for key in COPIED_FIELDS},  # type: ignore[typeddict-item]
         "samples": len(samples),
@@ -248,9 +250,7 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
             _sample_of_page(samples[row])
             for row in evenly_spaced_rows(len(samples), MAX_PLOTTED_SAMPLES)
         ],
-        "roc": _roc_curve(samples, two_classes[1])
-        if two_classes and all(about["classes"].values())
-        else None,
+        "roc": _roc_curve(samples, two_classes[1]) if two_classes and has_roc else None,
         "confusion": _confusion_matrix(samples, classes) if classes else None,
         "reliability": about["reliability"],
         "genes": about["genes"],
@@ -277,7 +277,7 @@ def _sample_of_page(sample: JsonObject) -> CohortSample:
 
 
 def _largest_score(sample: JsonObject) -> float:
-    """Return the largest score over the classes."""
+    """Return the largest score over the classes, each in a column ``score of CLASS``."""
     return max(float(value) for key, value in sample.items() if key.startswith("score of "))
 
 
@@ -314,4 +314,5 @@ def _confusion_matrix(samples: Sequence[JsonObject], classes: Sequence[str]) -> 
             ]
         )
     counts = confusion_matrix(true_class, predicted_class, len(classes))
-    return counts[:, :-1].tolist()  # type: ignore[no-any-return]
+    without_uncalled = counts[:, :-1]
+    return without_uncalled.tolist()  # type: ignore[no-any-return]

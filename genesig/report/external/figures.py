@@ -1,4 +1,4 @@
-"""Figures of external cohorts, with their captions."""
+"""Figures of external cohorts, with their captions; `stem` begins the names of a cohort's files."""
 
 from __future__ import annotations
 
@@ -126,7 +126,10 @@ def _draw_strip(
 
 
 def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
-    """Draw the share of positive samples against the score, with the line of a calibrated model."""
+    """Draw the share of positive samples against the score, with the line of a calibrated model.
+
+    A calibrated score s is 2p − 1 of the share p, so the line is (1 + s)/2, cut to 0 to 1.
+    """
     figure, ax = new_figure(HALF_WIDTH, 3.9)
     scores = [sample["score"] for sample in cohort["points"]]
     score_range = np.array([min([*scores, -1.0]), max([*scores, 1.0])])
@@ -135,27 +138,18 @@ def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     if line := _calibration_line(cohort["scores"]):
         slope, intercept = line
         line_x = np.linspace(score_range[0], score_range[1], 100)
-        ax.plot(
-            line_x,
-            np.clip((1 + intercept + slope * line_x) / 2, 0, 1),
-            color=GENESIG_COLOUR,
-            lw=1.6,
-        )
+        line_y = np.clip((1 + intercept + slope * line_x) / 2, 0, 1)
+        ax.plot(line_x, line_y, color=GENESIG_COLOUR, lw=1.6)
     for group in cohort["reliability"]:
         ax.vlines(group["score"], group["low"], group["high"], color=INK, lw=1.4)
         ax.scatter([group["score"]], [group["share"]], s=50, color=INK, zorder=3)
         small_label(ax, group["score"], 1.04, str(group["samples"]), ha="center")
     is_positive = np.array([sample["label"] == classes[1] for sample in cohort["points"]], bool)
-    for class_index, y in enumerate((-0.1, -0.06)):
+    for class_index, y in enumerate((-0.1, -0.06)):  # rows of dots below the shares
         class_scores = np.array(scores)[is_positive == bool(class_index)]
-        ax.scatter(
-            class_scores,
-            np.full(len(class_scores), y),
-            s=9,
-            lw=0,
-            marker=CLASS_MARKERS[class_index],
-            color=CLASS_COLOURS[class_index],
-        )
+        marker = CLASS_MARKERS[class_index]
+        colour = CLASS_COLOURS[class_index]
+        ax.scatter(class_scores, [y] * len(class_scores), s=9, lw=0, marker=marker, color=colour)
     ax.set_ylim(-0.14, 1.1)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     ax.set_xlabel("score")
@@ -182,8 +176,9 @@ def draw_observed(cohort: CohortRecord, label: str) -> Figure:
         _sample_kind(cohort),
     )
     if line := _calibration_line(cohort["scores"]):
+        slope, intercept = line
         line_x = np.array([min(predicted), max(predicted)])
-        ax.plot(line_x, line[1] + line[0] * line_x, color=GENESIG_COLOUR, lw=1.6)
+        ax.plot(line_x, intercept + slope * line_x, color=GENESIG_COLOUR, lw=1.6)
     return figure
 
 
@@ -237,7 +232,7 @@ MAX_FOREST_COHORTS = 30  # cohorts in the forest plot
 
 def cohort_forest(data: External) -> Picture:
     """Return the forest plot of the main measure in every cohort and in cross-validation."""
-    (key, name, chance) = measure(data).external_measure
+    key, name, chance = measure(data).external_measure
     listed = data["external"][:MAX_FOREST_COHORTS]
     value, low, high = _measure_of_this_study(data, key)
     # green if this study is better than chance, as on the first screen
@@ -251,13 +246,13 @@ def cohort_forest(data: External) -> Picture:
         label = f"{shorten(cohort['name'], 24)} ({sample_count}{training_note})"
         limits = (score["low"], score["high"])
         colour = MUTED if cohort["seen_before"] else INK
-        lines.append(charts.ForestRow(label, score["value"], limits, colour, "D"))
+        lines.append(charts.ForestRow(label, score["value"], limits, colour, marker="D"))
     rows = [(line.name, line.value, *line.limits) for line in lines]
     axis = f"{name} (larger is better; dashed: chance)"
     measure_texts = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
     return Picture(
         "external_forest",
-        lambda: charts.forest(lines, axis, reference_value=chance)[0],
+        partial(charts.forest, lines, axis, reference_value=chance),
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
         description=f"{name}, with 95% CI: {clean(measure_texts)}.",

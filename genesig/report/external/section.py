@@ -121,7 +121,7 @@ def external_section(data: External, limits: Limits) -> Section | None:
     """Return the section with the final model in each external cohort; None without any."""
     cohorts = data["external"]
     words = WORDS.paragraphs("section", data, measure(data))
-    if not words:
+    if not words:  # no cohort was given
         return None
     items: list[Item] = [figures.cohort_forest(data)] if len(cohorts) > 1 else []
     # The words and facts of a single cohort have all values of the table.
@@ -157,6 +157,7 @@ def _overview_table(data: External) -> Table:
         for key in COHORT_MEASURES
         if any(key in cohort["scores"] for cohort in data["external"])
     ]
+    any_cohort = data["external"][0]  # all have the outcome of the study
     columns = [Column("Cohort", "name"), Column("Samples", "integer")]
     has_groups = any("groups" in cohort for cohort in data["external"])
     if has_groups:
@@ -164,7 +165,7 @@ def _overview_table(data: External) -> Table:
     columns.append(Column("Seen in training", "integer", "Samples that trained the model"))
     for key in keys:
         columns += [
-            Column(_measure_name(key, data["external"][0]), _column_kind(key)),
+            Column(_measure_name(key, any_cohort), _column_kind(key)),
             Column(CI_FROM, _column_kind(key)),
             Column(CI_TO, _column_kind(key)),
         ]
@@ -197,10 +198,8 @@ def score_of_page(cohort: CohortRecord, key: str) -> CohortScore | None:
 
 def _measure_name(key: str, cohort: CohortRecord) -> str:
     """Return the name of a measure; in survival an AUC is at the horizon."""
-    at_horizon = key == "auc" and "curves" in cohort
-    return (
-        f"{COHORT_MEASURES[key].name} at the horizon" if at_horizon else COHORT_MEASURES[key].name
-    )
+    at_horizon = " at the horizon" if key == "auc" and "curves" in cohort else ""
+    return f"{COHORT_MEASURES[key].name}{at_horizon}"
 
 
 def _column_kind(key: str) -> str:
@@ -229,7 +228,7 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
         f"{name}: genes of the final model.",
         f"{folder}/genes.tsv",
         limits.table_rows,
-        len(cohort["genes"]),
+        total=len(cohort["genes"]),
     )
     yield _cohort_table(
         cohort["points"],
@@ -237,7 +236,7 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
         f"{name}: every sample.",
         f"{folder}/predictions.tsv",
         limits.table_rows,
-        cohort["samples"],
+        total=cohort["samples"],
     )
 
 
@@ -262,7 +261,7 @@ def _cohort_facts(cohort: CohortRecord, measures: Sequence[str]) -> Iterator[tup
         cohort_measure = COHORT_MEASURES[key]
         score = score_of_page(cohort, key)
         if score is not None and score["value"] is not None:
-            format_number = cohort_measure.format_number
+            format_number = cohort_measure.format_number  # of the value and of its limits
             text = WORDS.text("with_interval", score, format_number, format_number)
             yield _measure_name(key, cohort), text
     if "curves" in cohort:
@@ -273,12 +272,8 @@ def _cohort_facts(cohort: CohortRecord, measures: Sequence[str]) -> Iterator[tup
     yield "Genes of the model", WORDS.text("genes", cohort)
     yield "Batch check", figures.shift_sentence(cohort)
     yield "Values", WORDS.text("spread", cohort["quantiles"])
-    yield (
-        "Files",
-        "; ".join(
-            f"{clean(file)} (SHA-256 {digest[:12]}…)" for file, digest in cohort["inputs"].items()
-        ),
-    )
+    digests = cohort["inputs"].items()
+    yield "Files", "; ".join(f"{clean(file)} (SHA-256 {sha[:12]}…)" for file, sha in digests)
     if cohort["warnings"]:
         yield "Noted", "; ".join(map(clean, cohort["warnings"]))
 
@@ -291,7 +286,7 @@ def _cohort_table(
     max_rows: int,
     total: int,
 ) -> Table:
-    """Return the table of a file of a cohort, without columns that are empty."""
+    """Return the table of a file with `total` rows, `max_rows` visible, without empty columns."""
     filled_keys = [key for key in columns if any(row.get(key) is not None for row in rows)]
     values = [[row[key] for key in filled_keys] for row in rows]
     name = file.removesuffix(".tsv").replace("/", "-")

@@ -111,9 +111,9 @@ def direction_text(data: Genes, card: Gene) -> str:
         return ""
     if effect is not None and (effect - measure.neutral_effect) * (value - measure.middle) < 0:
         return "in no clear direction"
-    return measure.directions[value < measure.middle].format(
-        shorten(class_or_label(data, card), 24)
-    )
+    above, below = measure.directions
+    direction = below if value < measure.middle else above
+    return direction.format(shorten(class_or_label(data, card), 24))
 
 
 def measure_upwards(data: Genes, card: Gene) -> Estimate:
@@ -272,7 +272,7 @@ def cards_section(data: Genes, limits: Limits) -> Section | None:
     rows = {row["gene"]: row for row in table_rows(data["tables"]["signature"])}
     card_items: list[Item] = [
         _gene_card(data, card, strip["values"], rows[card["gene"]])
-        for card, strip in zip(shown_cards, data["strips"], strict=False)
+        for card, strip in zip(shown_cards, data["strips"], strict=False)  # strips are more
     ]
     return Section("cards", "Gene by gene", words, card_items, part="genes", folded=True)
 
@@ -313,7 +313,7 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
 
 
 def text_with_interval(score: Estimate) -> str:
-    """Return a number with its limits, all with the decimals that show three digits."""
+    """Return a number with its limits, with decimals by which the middle one has three digits."""
     magnitudes = sorted(
         abs(number)
         for number in (score["value"], score["low"], score["high"])
@@ -337,6 +337,6 @@ def _effect_words(data: Genes) -> str:
     """Return the definition of the effect of a gene."""
     if data["cards"]["test"] == "score":
         return "hazard ratio of one standard deviation"
-    if data["cards"]["genes"][0]["class_of_direction"]:
+    if data["cards"]["test"] == "anova":
         return f"{mean_difference_label(data)}, the class of the direction less the others"
     return effect_axis_label(data)

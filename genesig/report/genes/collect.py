@@ -1,4 +1,8 @@
-"""The parts of report_data.json about genes, and a warning."""
+"""The parts of report_data.json about genes, and a warning.
+
+Values are those after the summary steps, such as from probes to genes, which are fitted on all
+samples for descriptions alone (`with_summaries_applied`). A `gene` of type int is its column.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +116,7 @@ def gene_effects(dataset: Dataset) -> Array:
     response = dataset.response_kind.numeric_response(test_units.y)
     response = response - response.mean()
     covariance = (test_units.X - test_units.X.mean(axis=0)).T @ response / len(response)
-    return np.asarray(covariance / max(float(response.std()), 1e-300))
+    return np.asarray(covariance / max(float(response.std()), 1e-300))  # 0 of a constant response
 
 
 def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> VolcanoPlot:
@@ -130,7 +134,7 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
     return {
         "genes": gene_ids[is_shown].tolist(),
         "symbols": [
-            str(symbol) if symbol == symbol and symbol else gene
+            str(symbol) if symbol == symbol and symbol else gene  # neither NaN nor empty
             for gene, symbol in zip(gene_ids[is_shown], shown_rows["symbol"], strict=True)
         ],
         "effect": gene_effects(dataset)[is_shown].tolist(),
@@ -162,6 +166,7 @@ MAX_CORRELATED_GENES = 300
 MAX_STRIPS = 60
 MAX_HEAT_GENES = 100
 MAX_HEAT_SAMPLES = 1000
+MAX_NAMED_PAIRS = 3  # pairs of correlated groups that a warning names
 
 
 def collect_genes(
@@ -203,14 +208,16 @@ def correlation_data(dataset: Dataset, blocks: pd.DataFrame) -> CorrelationMatri
 
 
 def _first_of_each_block(blocks: pd.DataFrame, max_genes: int) -> pd.DataFrame:
-    """Return the first genes of each block, in proportion, but always its representative."""
+    """Return the first genes of each block, in proportion: at least its representative, the first.
+
+    blocks: rows of blocks.tsv in its order.
+    """
     if len(blocks) <= max_genes:
         return blocks
     block_size = blocks.groupby("block")["gene"].transform("size")
     rank_in_block = blocks.groupby("block").cumcount()
-    return blocks[rank_in_block < np.maximum(1, block_size * max_genes // len(blocks))].head(
-        max_genes
-    )
+    n_shown_of_block = np.maximum(1, block_size * max_genes // len(blocks))
+    return blocks[rank_in_block < n_shown_of_block].head(max_genes)
 
 
 def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
@@ -227,7 +234,10 @@ def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
 
 
 def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> HeatMap:
-    """Return standardised values of the signature, with genes and samples clustered."""
+    """Return standardised values of the signature, with genes and samples clustered.
+
+    signature, predictions: signature.tsv and predictions.tsv.
+    """
     shown_genes = signature.head(MAX_HEAT_GENES)
     shown_samples = np.array(evenly_spaced_rows(len(dataset.samples), MAX_HEAT_SAMPLES))
     z = np.zeros((0, len(shown_samples)))
@@ -296,9 +306,10 @@ def block_warnings(data: Genes) -> list[str]:
         return []
     pairs_text = "; ".join(
         f"{names[gene_a]} and {names[gene_b]} (r\u00a0=\u00a0{decimal(r[gene_a][gene_b])})"
-        for gene_a, gene_b in pairs[:3]
+        for gene_a, gene_b in pairs[:MAX_NAMED_PAIRS]
     )
-    remainder = f"; and {counted(len(pairs) - 3, 'more pair')}" if len(pairs) > 3 else ""
+    n_more = len(pairs) - MAX_NAMED_PAIRS
+    remainder = f"; and {counted(n_more, 'more pair')}" if n_more > 0 else ""
     return [
         f"These genes are strongly correlated; treat their groups as one: {pairs_text}{remainder}."
     ]
@@ -330,14 +341,14 @@ def gene_cards(
     column_of_gene = {gene: index for index, gene in enumerate(dataset.genes)}
     lists = selection_matrix(observed, halves, len(dataset.genes))
     response = dataset.response()
-    is_survival = response.dtype.names is not None
+    is_survival = response.dtype.names is not None  # times and events, with these names
     rows = evenly_spaced_rows(len(response), MAX_PLOTTED_SAMPLES)
     card_records: list[GeneCard] = []
     for row in shown_genes.to_dict("records"):
         gene = str(row["gene"])
         gene_values = test_units.X[:, column_of_gene[gene]]
         class_of_weight = row.get("class")
-        class_code = 0
+        class_code = 0  # only the measure of several classes uses it
         if test_units.test == "anova":
             if class_of_weight in classes:
                 class_code = classes.index(class_of_weight)
@@ -457,7 +468,7 @@ def _measure_one_class(
 
 
 def _welch_interval(positive: Array, negative: Array) -> ValueAndInterval:
-    """Return the difference of two means with Welch's interval."""
+    """Return the difference of two means with Welch's interval; NaN where values are too few."""
     difference = (
         float(positive.mean() - negative.mean()) if len(positive) and len(negative) else np.nan
     )
@@ -488,14 +499,11 @@ def _measure_pairs(
         np.flatnonzero((group[1:] == group[:-1]) & (test_units.y[1:] > test_units.y[:-1])) + 1
     )
     differences = gene_values[second_of_pair] - gene_values[second_of_pair - 1]
-    share = (
-        float(np.mean((differences > 0) + 0.5 * (differences == 0))) if len(differences) else np.nan
-    )
-    limits = wilson(share, len(differences)) if len(differences) else (np.nan, np.nan)
-    return (share, *limits), (
-        float(differences.mean()) if len(differences) else np.nan,
-        *mean_t(differences),
-    )
+    if not len(differences):
+        return (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
+    share = float(np.mean((differences > 0) + 0.5 * (differences == 0)))
+    share_limits = wilson(share, len(differences))
+    return (share, *share_limits), (float(differences.mean()), *mean_t(differences))
 
 
 def _measure_number(
@@ -508,7 +516,7 @@ def _measure_number(
     n = len(test_units.y)
     r = _pearson(gene_values, test_units.y)
     gene_sd = float(gene_values.std())
-    if n < 4 or not abs(r) < 1 - 1e-12:
+    if n < 4 or not abs(r) < 1 - 1e-12:  # too few, or no finite Fisher's z; also if r is NaN
         return (r, np.nan, np.nan), (r * gene_sd, np.nan, np.nan)
     low, high = np.tanh(np.arctanh(r) + np.array([-1, 1]) * NORMAL_QUANTILE / np.sqrt(n - 3))
     change = float(gene_values @ centred_response) / n / float(centred_response.std())

@@ -1,4 +1,7 @@
-"""Figures of genes and their values."""
+"""Figures of genes and their values.
+
+A block is a group of correlated selected genes; the genes of a layer enter it at the same μ.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def draw_correlation(data: Genes) -> Figure:
     labels = gene_names(correlation["genes"], correlation["symbols"])
     name_rows(ax, labels)
     name_columns(ax, labels, GENE)
-    min_genes = max(1, count // 45)  # of a block with a number beside it
+    min_genes = max(1, count // MAX_LABELLED_ROWS)  # of a block with a number beside it
     block_at_middle = {
         (start + stop - 1) / 2: block
         for start, stop, block in runs_of_equal(correlation["blocks"])
@@ -106,38 +109,24 @@ def draw_volcano(data: Genes) -> Figure:
     figure, ax = new_figure(PAGE_WIDTH, 3.9)
     effect = np.array(volcano["effect"], dtype=float)
     minus_log_p = -np.log10(np.maximum(np.array(volcano["p"], dtype=float), 1e-300))
-    in_signature = np.array(volcano["signature"])
-    passes = np.array(volcano["passes"])
-    in_nonlinear_list = np.array(
-        volcano["nonlinear"] if volcano["nonlinear"] is not None else np.zeros(len(effect), bool)
-    )
+    points = np.column_stack([effect, minus_log_p])
+    in_signature = np.array(volcano["signature"], dtype=bool)
+    passes = np.array(volcano["passes"], dtype=bool)
+    in_nonlinear_list = np.array(volcano["nonlinear"] or [False] * len(effect), dtype=bool)
     for rows, colour, size in (
         (~passes & ~in_signature, RULE, 9),
         (passes & ~in_signature, GREY, 11),
     ):
-        ax.scatter(effect[rows], minus_log_p[rows], s=size, color=colour, lw=0)
-    ax.scatter(
-        effect[in_signature],
-        minus_log_p[in_signature],
-        s=34,
-        color=GENESIG_COLOUR,
-        edgecolor=PAPER,
-        lw=0.6,
-    )
-    ax.scatter(
-        effect[in_nonlinear_list],
-        minus_log_p[in_nonlinear_list],
-        s=70,
-        marker="D",
-        facecolor="none",
-        edgecolor=NEGATIVE,
-        lw=1.2,
-    )
+        ax.scatter(*points[rows].T, s=size, color=colour, lw=0)
+    ax.scatter(*points[in_signature].T, s=34, color=GENESIG_COLOUR, edgecolor=PAPER, lw=0.6)
+    diamonds = {"marker": "D", "facecolor": "none", "edgecolor": NEGATIVE}
+    ax.scatter(*points[in_nonlinear_list].T, s=70, lw=1.2, **diamonds)
     name_points(ax, effect, minus_log_p, gene_names(volcano["genes"], volcano["symbols"]), GENE)
     if data["univariate"]["bound"] is not None:
         fdr_limit = -np.log10(max(data["univariate"]["bound"], 1e-300))
         reference_line(ax, y=fdr_limit)
         fdr = percent(data["config"]["controls"]["fdr"])
+        # The label of the line is at the left, unless genes are there.
         near_limit = effect[np.abs(minus_log_p - fdr_limit) < 0.08 * minus_log_p.max()]
         is_left = not near_limit.size or near_limit.min() > effect.min() + 0.12 * np.ptp(effect)
         small_label(
@@ -165,14 +154,18 @@ def draw_volcano(data: Genes) -> Figure:
 
 
 def _label_points(ax: Axes, x: Array, y: Array, marked: Array, names: Mapping[int, str]) -> None:
-    """Name points at their right or left, unless a marked point or another name is there."""
+    """Name points at their right or left, unless a marked point or another name is there.
+
+    marked: numbers of the points that names must not cover; names: name by number of the point.
+    """
     if not names:
         return
     label_room = 1.1 * np.ptp(x)
     y_range = np.ptp(y)
-    placed_labels: list[tuple[float, float, float]] = []
+    placed_labels: list[tuple[float, float, float]] = []  # start, end and y
     for point, name in names.items():
         for direction in (-1, 1) if x[point] > 0.7 * x.max() else (1, -1):
+            # a gap, and the width of each letter
             end = x[point] + direction * label_room * (0.02 + 0.009 * len(name))
             span_start, span_end = sorted((x[point], end))
             points = marked[(marked != point) & (np.abs(y[marked] - y[point]) < 0.03 * y_range)]
@@ -326,7 +319,7 @@ def _colour_scale(values: Array) -> Any:
 
 def _colour_of_batch(names: list[str]) -> dict[str, str]:
     """Return the colour of each batch: colours without a class, then grey."""
-    colours = BLOCK_COLOURS[2:]
+    colours = BLOCK_COLOURS[2:]  # the first two are those of two classes
     return {
         name: colours[number] if number < len(colours) else GREY
         for number, name in enumerate(sorted(set(names)))
@@ -337,6 +330,7 @@ def _add_legend(figure: Figure, data: Genes) -> None:
     """Add the legend of classes and batches."""
     pairs = list(zip(data["study"]["classes"] or [], CLASS_COLOURS, strict=False))
     if data["heat"]["batches"] is not None:
+        # Batches with a colour of their own, and the first of the grey ones.
         pairs += list(_colour_of_batch(data["heat"]["batches"]).items())[: len(BLOCK_COLOURS) - 1]
     if pairs:
         names = [shorten(name, 20) for name, _ in pairs]

@@ -26,6 +26,7 @@ from genesig.report.page.style import (
     hide_frame,
     new_figure,
     reference_line,
+    small_label,
 )
 from genesig.report.page.svg import SAMPLE, FigureColumns, name_points
 from genesig.report.page.tables import TableRow, transposed
@@ -62,7 +63,7 @@ def forest(
     null_values: Sequence[float] = (),
     small: bool = False,
     in_percent: bool = False,
-) -> tuple[Figure, Axes]:
+) -> Figure:
     """Draw values with their intervals, one below the other; `label` names the axis of values.
 
     A dashed line is at `reference_value`. A grey band shows the middle 95% of `null_values`, those
@@ -93,7 +94,7 @@ def forest(
         _label_in_percent(ax)
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
-    return figure, ax
+    return figure
 
 
 def colour_legend(
@@ -126,7 +127,7 @@ def runs_of_equal(values: Sequence[Any]) -> list[tuple[int, int, Any]]:
 
 
 def spaced_positions(positions: Iterable[T], min_distance: float) -> list[T]:
-    """Return those of ascending positions that lie so far beyond the one before, for labels."""
+    """Return ascending positions, for labels, without those too near the one kept before."""
     spaced: list[T] = []
     for position in positions:
         if not spaced or position - spaced[-1] >= min_distance:
@@ -161,16 +162,8 @@ def frequencies(
         gap=0.03,
     )
     reference_line(frequency_axes, x=threshold)
-    frequency_axes.text(
-        threshold,
-        1.005,
-        percent(threshold),
-        color=MUTED,
-        fontsize=8,
-        ha="center",
-        va="bottom",
-        transform=frequency_axes.get_xaxis_transform(),
-    )
+    above_axes = {"ha": "center", "va": "bottom", "transform": frequency_axes.get_xaxis_transform()}
+    small_label(frequency_axes, threshold, 1.005, percent(threshold), **above_axes)
     frequency_axes.set_yticks(range(len(names)), names)
     for label, is_bold in zip(frequency_axes.get_yticklabels(), bold, strict=True):
         label.set_fontweight("bold" if is_bold else "normal")
@@ -191,16 +184,8 @@ def _draw_permuted_band(ax: Axes, values: Sequence[float]) -> None:
     """Draw a grey band over the middle 95% of values with permuted labels."""
     low, high = np.quantile(values, [0.025, 0.975])
     ax.axvspan(low, high, color=GREY, alpha=0.22, lw=0)
-    ax.text(
-        (low + high) / 2,
-        1.01,
-        "permuted labels",
-        color=MUTED,
-        fontsize=8,
-        ha="center",
-        va="bottom",
-        transform=ax.get_xaxis_transform(),
-    )
+    above_axes = {"ha": "center", "va": "bottom", "transform": ax.get_xaxis_transform()}
+    small_label(ax, (low + high) / 2, 1.01, "permuted labels", **above_axes)
 
 
 def permuted_values(
@@ -212,7 +197,8 @@ def permuted_values(
     figure, ax = new_figure(HALF_WIDTH, 2.9)
     low = min([*permuted, observed])
     high = max([*permuted, observed])
-    bins = np.linspace(low, high + 1e-9, min(25, max(8, len(permuted) // 4)) + 1)
+    n_bins = min(25, max(8, len(permuted) // 4))
+    bins = np.linspace(low, high + 1e-9, n_bins + 1)  # of some width, also if all values are equal
     ax.hist(permuted, bins=bins, color=GREY, alpha=0.75, edgecolor=PAPER, lw=0.6)
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     top = ax.get_ylim()[1] * 1.18
@@ -360,7 +346,10 @@ def kaplan_meier_data(curves: Sequence[GroupCurve]) -> dict[str, list[Any]]:
 
 
 def kaplan_meier(curves: Sequence[GroupCurve], time_name: str, horizon: float) -> Figure:
-    """Draw Kaplan-Meier curves of the risk groups, with numbers at risk; a line at the horizon."""
+    """Draw Kaplan-Meier curves of the risk groups, with numbers at risk; a line at the horizon.
+
+    time_name: name of the column of times, for the axis.
+    """
     from matplotlib.ticker import MaxNLocator
 
     figure, axes = new_figure(HALF_WIDTH, 2.75, 2, 1, sharex=True, height_ratios=[4, 0.7])
@@ -416,6 +405,6 @@ def _draw_survival_curve(ax: Axes, curve: GroupCurve) -> None:
 
 
 def number_at_risk(curve: GroupCurve, time: float) -> int:
-    """Return the number of samples at risk at a time: that of the next time of the curve."""
+    """Return the number at risk at a time: that of the next time of the curve; 0 after the last."""
     steps = zip(curve["time"], curve["at_risk"], strict=True)
     return next((n_at_risk for step, n_at_risk in steps if step >= time - 1e-9), 0)

@@ -326,6 +326,7 @@ def permutation_scope(data: Study) -> str:
 def count_as_good(data: Study) -> int:
     """Return the number of permutations whose error does not exceed the observed error."""
     observed = data["null"]["observed"] or 0.0
+    # Equal errors may differ by rounding.
     return sum(error <= observed + 1e-9 for error in data["null"]["errors"])
 
 

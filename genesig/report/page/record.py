@@ -1,7 +1,8 @@
 """The part of report_data.json that all topics of the page read, key by key.
 
 Undefined numbers are None (null in JSON), never NaN. `genesig.report.collect.round_numbers` rounds
-them. Long lists are cut; their full length stands beside them.
+them. Long lists are cut; their full length stands beside them. The chosen list of a split is the
+gene list that its inner folds chose; models of chosen lists are those that the page reports.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def rounded(values: Any, digits: int) -> Any:
 
 
 def float_fields(row: Any, *keys: str) -> Any:
-    """Return the numbers of a row under these keys as floats; None stays None.
+    """Return the numbers of a row under these keys as floats, by key; None stays None.
 
     A column of a TSV with whole numbers alone is one of integers.
     """

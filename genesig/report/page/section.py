@@ -143,7 +143,7 @@ def item_rows(items: Sequence[Item]) -> list[list[Item]]:
 
 def _shape(item: Item) -> str:
     """Return the name of the shape of items that share a row; empty if the item has its own."""
-    if isinstance(item, Picture) and item.width < PAGE_WIDTH - 1:
+    if isinstance(item, Picture) and item.width < PAGE_WIDTH - 1:  # such as of HALF_WIDTH
         return "small picture"
     return "card" if isinstance(item, Card) else ""
 
@@ -197,6 +197,7 @@ def item_labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str
         for item in flat_items([outer_item]):
             kind = numbered_kind(item)
             if kind:
+                # Items of a group are folded; a picture, unlike a table, is open with its section.
                 is_visible = is_open and item is outer_item and getattr(item, "is_open", True)
                 prefix = f"{kind} {'' if is_visible else 'S'}"
                 count[prefix] = count.get(prefix, 0) + 1

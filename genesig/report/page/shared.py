@@ -26,7 +26,7 @@ def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     if processes == 1 or sys.platform in ("win32", "darwin"):
         return [work(piece) for piece in range(count)]
     queue = _fill_queue(count)
-    workers = [_start_worker(work, queue) for _ in range(1, processes)]
+    workers = [_start_worker(work, queue) for _ in range(processes - 1)]  # this process works, too
     results = _work_off(work, queue)
     for result, process in workers:
         with suppress(EOFError):

@@ -136,7 +136,8 @@ def new_figure(
 ) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them.
 
-    Inside `in_panel` the figure is that panel; inside `in_column` it is as narrow as a column.
+    Inside `in_panel` the figure is that panel; inside `in_column` it is as narrow as a column, and
+    lower, as its letters are smaller. width, height: inches; options: those of `Figure.subplots`.
     """
     options = {"squeeze": rows == columns == 1, **options}
     panel: Any = _PANEL.get()  # a SubFigure has all methods of Figure that drawing needs
@@ -161,16 +162,16 @@ def diverging() -> Colormap:
 
 
 def reference_line(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
-    """Draw a dashed line at x or at y, or both, behind the data."""
-    kind = {"color": MUTED, "linewidth": 0.9, "dashes": (4, 3), "zorder": 0.5}
+    """Draw a dashed line at x or at y, or both, behind the data; none where both are None."""
+    kind: Any = {"color": MUTED, "linewidth": 0.9, "dashes": (4, 3), "zorder": 0.5}
     if x is not None:
-        ax.axvline(x, **kind)  # type: ignore[arg-type]
+        ax.axvline(x, **kind)
     if y is not None:
-        ax.axhline(y, **kind)  # type: ignore[arg-type]
+        ax.axhline(y, **kind)
 
 
 def small_label(ax: Axes, x: float, y: float, text: str, **options: Any) -> None:
-    """Write a small label in data coordinates."""
+    """Write a small label in data coordinates, or in those of the option `transform`."""
     ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **options})
 
 

@@ -31,13 +31,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
 _HREF = f"{_LINK}href"
 _COMMAND_OR_NUMBER = re.compile(r"([MLCQZmlcqz])|(-?[\d.]+(?:e-?\d+)?)")
-MARK = "data-mark"  # attribute of the paths that `unfold_copies` makes; `merge_paths` deletes it
+COPY = "data-copy"  # attribute of the paths that `unfold_copies` makes; `merge_paths` deletes it
 
 
 def svg_text(root: ET.Element) -> str:
     """Return the text of an SVG without namespace prefixes, which HTML does not know."""
-    ET.register_namespace("", SVG[1:-1])
-    ET.register_namespace("xlink", _LINK[1:-1])
+    ET.register_namespace("", SVG.strip("{}"))
+    ET.register_namespace("xlink", _LINK.strip("{}"))
     return ET.tostring(root, encoding="unicode")
 
 
@@ -45,10 +45,10 @@ def unfold_copies(root: ET.Element) -> None:
     """Replace every ``<use>`` of a path by a path; delete shapes that nothing uses any more."""
     shapes = {e.get("id", ""): e for d in root.iter(f"{SVG}defs") for e in d.iter(f"{SVG}path")}
     for use in list(root.iter(f"{SVG}use")):
-        shape = shapes.get(use.get(_HREF, "")[1:])
+        shape = shapes.get(use.get(_HREF, "").removeprefix("#"))
         if shape is not None and "transform" not in use.attrib:
             _become_path(use, shape)
-    used_shapes = {use.get(_HREF, "")[1:] for use in root.iter(f"{SVG}use")}
+    used_shapes = {use.get(_HREF, "").removeprefix("#") for use in root.iter(f"{SVG}use")}
     for defs in root.iter(f"{SVG}defs"):
         for shape in [e for e in defs if e.get("id") in shapes.keys() - used_shapes]:
             if shape.tag == f"{SVG}path":
@@ -56,7 +56,7 @@ def unfold_copies(root: ET.Element) -> None:
 
 
 def _become_path(use: ET.Element, shape: ET.Element) -> None:
-    """Turn the copy `use` of `shape` into a path at the position of the copy, marked by `MARK`."""
+    """Turn the copy `use` of `shape` into a path at the position of the copy, with `COPY`."""
     x = float(use.attrib.pop("x", 0))
     y = float(use.attrib.pop("y", 0))
     use.attrib.pop(_HREF)
@@ -64,7 +64,7 @@ def _become_path(use: ET.Element, shape: ET.Element) -> None:
     # Where both state a property, the style of the shape counts, so it comes last.
     use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
     use.set("d", shifted_path(shape.get("d", ""), x, y))
-    use.set(MARK, "")
+    use.set(COPY, "")
 
 
 def shifted_path(d: str, x: float, y: float) -> str:
@@ -99,16 +99,16 @@ def _circle_radius(d: str) -> float:
 
 
 def merge_paths(root: ET.Element) -> None:
-    """Join paths with the same attributes: marks of one group, and lines that follow one another.
+    """Join paths with the same attributes: copies in one group, and lines that follow one another.
 
-    Text between marks does not matter; any other element between them could lie above or below.
+    Text between copies does not matter; any other element between them could lie above or below.
     """
     for parent in root.iter():
-        mark_by_appearance: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        copy_by_appearance: dict[tuple[tuple[str, str], ...], ET.Element] = {}
         children: list[ET.Element] = []
         for child in parent:
             appearance = _attributes_without_path(child)
-            if MARK not in child.attrib:
+            if COPY not in child.attrib:
                 if (
                     children
                     and _is_line(child)
@@ -117,19 +117,19 @@ def merge_paths(root: ET.Element) -> None:
                     children[-1].set("d", f"{children[-1].get('d', '')} {child.get('d', '')}")
                     continue
                 if child.tag != f"{SVG}text":
-                    mark_by_appearance.clear()
+                    copy_by_appearance.clear()
                 children.append(child)
                 continue
-            mark = mark_by_appearance.get(appearance)
-            if mark is not None:
-                mark.set("d", mark.get("d", "") + child.get("d", ""))
+            first_copy = copy_by_appearance.get(appearance)
+            if first_copy is not None:
+                first_copy.set("d", first_copy.get("d", "") + child.get("d", ""))
             else:
-                mark_by_appearance[appearance] = child
+                copy_by_appearance[appearance] = child
                 children.append(child)
         if len(children) != len(parent):
             parent[:] = children
     for element in root.iter(f"{SVG}path"):
-        element.attrib.pop(MARK, None)
+        element.attrib.pop(COPY, None)
 
 
 def _attributes_without_path(element: ET.Element) -> tuple[tuple[str, str], ...]:
@@ -148,8 +148,9 @@ def move_clips_to_children(root: ET.Element) -> None:
     for group in root.iter(f"{SVG}g"):
         if set(group.attrib) != {"clip-path"} or len(group) != 1:
             continue
-        if "clip-path" not in group[0].attrib and "transform" not in group[0].attrib:
-            group[0].set("clip-path", group.attrib.pop("clip-path"))
+        (child,) = group
+        if "clip-path" not in child.attrib and "transform" not in child.attrib:
+            child.set("clip-path", group.attrib.pop("clip-path"))
 
 
 SAMPLE = "sample"

@@ -1,4 +1,8 @@
-"""Tables of the page: rows of result tables, headings in words, cells as text, differences."""
+"""Tables of the page: rows of result tables, headings in words, cells as text, differences.
+
+Result tables have rows of the nested gene lists, which grow with mu, and rows without a mu: those
+are about the chosen lists, which the inner folds of each split chose and the page reports.
+"""
 
 from __future__ import annotations
 
@@ -478,7 +482,10 @@ def fdr_selected_only_words(data: Study, only: FdrSelectedError) -> str:
 
 
 def neither_beats_chance(data: Study, model: str) -> bool:
-    """Return whether the intervals of genesig and of another model both include chance."""
+    """Return whether genesig and another model may both be no better than chance.
+
+    The upper limits of their errors reach chance; without an interval the error itself counts.
+    """
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]

@@ -71,27 +71,17 @@ class Analysis(NamedTuple):
 
 
 def judge(answer: Finding, covariates: Mapping[str, Any] | None, sets: Analysis | None) -> Verdict:
-    """Return the conclusion of a study.
+    """Return the conclusion of a study, by error, p, FDR-selected genes and external cohorts.
 
-    Parameters
-    ----------
-    answer : Finding
-        Its error, p, FDR-selected genes and external cohorts.
-    covariates : mapping, optional
-        The section ``covariates`` of ``report_data.json``. With covariates the grade goes by what
-        expression adds to them: by the interval of the gain.
-    sets : Analysis, optional
-        p and interval of models of whole gene sets.
-
-    Returns
-    -------
-    Verdict
-        If models of genes show nothing, the grade may rest on ridge on all genes beside the
-        covariates, or on gene sets; as these are second tests, their p is doubled.
+    With covariates (the key of report_data.json, or None) the grade goes by the interval of what
+    expression adds to them. If models of genes show nothing, it may rest on ridge on all genes
+    beside the covariates, or on models of gene `sets` (None without); as these are second tests,
+    their p is doubled.
     """
     study_analysis = _study_analysis(answer)
     second_analyses = {}
     if covariates is not None:
+        # alone: genesig against the covariates alone; whole: ridge on all genes against them
         study_analysis = Analysis(study_analysis.p, _gain_excludes_zero(covariates["alone"]))
         second_analyses["all genes"] = Analysis(
             covariates["p_whole"] if study_analysis.p is not None else None,
@@ -374,5 +364,6 @@ def _smaller_share(data: Study) -> str:
     one_sided = one_sided_cohorts(data)
     if not one_sided or len(_tested_cohorts(data)) > 1:
         return ""
-    smaller = min(one_sided[0][1], key=lambda share: share["value"])
+    ((_, shares),) = one_sided
+    smaller = min(shares, key=lambda share: share["value"])
     return f" ({smaller['name']} {percent(smaller['value'])})"

@@ -19,7 +19,7 @@ _EMPTY = "\x00"  # stands for an empty value, so that its line does not become a
 
 
 def _stripped(value: Any) -> Any:
-    """Return the value of an expression without the spaces that a macro has at its ends."""
+    """Return the value of an expression without spaces at its ends; `_EMPTY` for an empty text."""
     return value.strip(" \n") or _EMPTY if isinstance(value, str) else value
 
 
@@ -41,7 +41,9 @@ class Wording:
     """The macros of a template (``sets.j2`` beside ``sets.py``), each called by its name.
 
     Templates hold plain text, which the page escapes. A blank line ends a paragraph; its lines are
-    joined by spaces.
+    joined by spaces. Of macros `data` is the content of report_data.json, `record` the part of the
+    topic, `settings` a section of the config, `measure`, `metric` and `study_measure` a `Measure`,
+    and `d` a `Difference`.
     """
 
     def __init__(self, module_file: str, **names: Any) -> None:
@@ -63,12 +65,12 @@ class Wording:
         names = {**_SHARED_NAMES, **self._names}
         return environment.get_template(self._path.name, globals=names).module
 
-    def paragraphs(self, macro: str, *values: Any) -> list[str]:
-        """Return the paragraphs of a macro called with `values`, without the empty ones."""
-        texts = _BLANK_LINE.split(str(getattr(self._macros, macro)(*values)))
+    def paragraphs(self, macro: str, *values: Any, **named_values: Any) -> list[str]:
+        """Return the paragraphs of a macro called with the values, without the empty ones."""
+        texts = _BLANK_LINE.split(str(getattr(self._macros, macro)(*values, **named_values)))
         joined = [_SPACE_BEFORE_STOP.sub("", text.replace(_EMPTY, "")) for text in texts]
         return [text for line in joined if (text := _SPACES.sub(" ", line).strip(" "))]
 
-    def text(self, macro: str, *values: Any) -> str:
+    def text(self, macro: str, *values: Any, **named_values: Any) -> str:
         """Return the paragraphs of a macro as one text; empty if it has none."""
-        return " ".join(self.paragraphs(macro, *values))
+        return " ".join(self.paragraphs(macro, *values, **named_values))

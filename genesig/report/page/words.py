@@ -67,7 +67,10 @@ def power_of_ten(exponent: int) -> str:
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """Round to significant digits, without trailing zeros; small ones as 3.1 × 10⁻⁶."""
+    """Round to significant digits, without trailing zeros; small ones as 3.1 × 10⁻⁶.
+
+    Below ten millions all digits before the point are kept; from there on 1.2 × 10⁷.
+    """
     if value is None or not math.isfinite(value):
         return ABSENT
     if 10**digits <= abs(value) < 1e7:
@@ -206,8 +209,9 @@ def shorten(name: object, max_letters: int) -> str:
         return text
     cut = text[: max_letters - 1]
     words, space, _ = cut.rpartition(" ")
-    ends_at_word = text[max_letters - 1] == " " or not space or len(words) < max_letters // 3
-    return (cut if ends_at_word else words).rstrip() + "…"
+    ends_at_word = text[max_letters - 1] == " "
+    has_few_words = not space or len(words) < max_letters // 3  # without the word that was cut
+    return (cut if ends_at_word or has_few_words else words).rstrip() + "…"
 
 
 def gene_label(gene: str, symbol: str | None, max_letters: int = 38) -> str:
@@ -215,7 +219,8 @@ def gene_label(gene: str, symbol: str | None, max_letters: int = 38) -> str:
     if not symbol or symbol == gene:
         return shorten(gene, max_letters)
     gene_id = shorten(gene, 22)
-    return f"{shorten(symbol, max(max_letters - len(gene_id) - 3, 8))} · {gene_id}"
+    symbol_letters = max(max_letters - len(f" · {gene_id}"), 8)  # of any symbol some are legible
+    return f"{shorten(symbol, symbol_letters)} · {gene_id}"
 
 
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")  # CST3, HLA-A, C1orf112

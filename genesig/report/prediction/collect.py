@@ -1,4 +1,7 @@
-"""The parts of report_data.json about accuracy, permutations and model selection; warnings."""
+"""The parts of report_data.json about accuracy, permutations and model selection; warnings.
+
+Held-out scores are those of the chosen lists: the gene list that the inner folds of a split chose.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,7 @@ def collect_prediction(
     )
     shrinkage = final.with_chosen().shrinkage  # None unless the model gives probabilities
     if shrinkage is not None:
-        held_out["shrinkage"] = shrinkage[0]
+        (held_out["shrinkage"],) = shrinkage  # of the only fit
     return {
         "surface": _error_surface(observed, final),
         "held_out": held_out,
@@ -102,7 +105,7 @@ def _error_surface(observed: Fits, final: Fits) -> ErrorSurface:
         "error": error.mean(axis=0).tolist(),
         "size": grid.n_genes.mean(axis=0).tolist(),
         "chosen": [[tau, row, count] for (tau, row), count in sorted(splits_of_point.items())],
-        "final": list(_chosen_point(final, 0, several_mu)),
+        "final": list(_chosen_point(final, 0, several_mu)),  # fit 0 is the only one
     }
 
 
@@ -111,15 +114,17 @@ def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     tau, lam, mu = (int(index) for index in fits.choice[fit])
     if not several_mu:
         return tau, lam
+    # The chosen mu is a searched one, but equal numbers may differ by rounding.
     return tau, int(np.argmin(np.abs(fits.grid.searched - fits.mu[mu])))
 
 
 def _permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
     """Return the errors of the permutations with their chosen lists, and the observed one."""
-    errors = np.asarray(null["error"], dtype=float)
+    errors = np.asarray(null["error"], dtype=float)  # (n_permutations, n_lists), chosen list last
+    chosen_errors = errors[:, -1] if errors.size else errors.ravel()
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
     return {
-        "errors": errors[np.isfinite(errors[:, -1]), -1].tolist() if errors.size else [],
+        "errors": chosen_errors[np.isfinite(chosen_errors)].tolist(),
         "observed": float(chosen_rows["error"].iloc[0]) if len(chosen_rows) else None,
     }
 
@@ -165,7 +170,10 @@ MAX_TERM_LETTERS = 24
 def with_contributions(
     held_out: HeldOut, dataset: Dataset, contributions: HeldOutContributions
 ) -> HeldOut:
-    """Return the held-out scores with the largest contributions to the mean of each sample."""
+    """Return the held-out scores with the largest contributions to the mean of each sample.
+
+    `contributions.terms` has a row for each sample, a column for each gene, then each covariate.
+    """
     symbols = dataset.var["symbol"].to_numpy()
     names = [
         short_symbol(str(symbols[gene])) or shorten(dataset.genes[gene], MAX_TERM_LETTERS)
@@ -202,12 +210,13 @@ def _held_out_of_several_classes(
     labels = dataset.response_kind.label_cells(dataset.obs, dataset.design)
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
     samples: list[HeldOutSample] = [
-        _held_out_sample(name, rows, label_of_sample[name], 1.0)  # margins below 0 are wrong
+        # A margin above 0 calls the true class, whichever it is.
+        _held_out_sample(name, rows, label_of_sample[name], right_sign=1.0)
         for name, rows in _tables_by_sample(dataset, table)
     ]
     true_class = pd.Index(classes).get_indexer(pd.Index(table["label"].astype(str)))
     called = pd.Index(classes).get_indexer(pd.Index(table["predicted"].astype(str)))
-    counts = confusion_matrix(true_class, called, len(classes))[:, :-1]
+    counts = confusion_matrix(true_class, called, len(classes))[:, :-1]  # without those uncalled
     repeats = max(table["repeat"].nunique(), 1)
     held_out: HeldOut = {
         "samples": samples,
@@ -222,6 +231,7 @@ def _held_out_of_several_classes(
     if probability_columns:
         probabilities = table[probability_columns].to_numpy(dtype=float)
         called_probabilities = probabilities[np.arange(len(called)), called]
+        # Without a call, `called` is -1: the probability of any class, not counted.
         held_out["probability"] = called_probabilities[called >= 0].mean()
     return held_out
 
@@ -283,7 +293,7 @@ def _confusion_matrix(
     positive = np.array([response_of_sample[name] > 0 for name in table["sample"]])
     called = called_class(positive, table["score"].to_numpy(dtype=float))
     repeats = max(table["repeat"].nunique(), 1)
-    counts = confusion_matrix(positive, called, 2)[:, :-1]
+    counts = confusion_matrix(positive, called, n_classes=2)[:, :-1]  # all samples are called
     return (counts / repeats).tolist()  # type: ignore[no-any-return]
 
 
@@ -322,6 +332,7 @@ def _fit_of_scores(samples: list[HeldOutSample]) -> FitStatistics:
 def grid_warnings(data: Prediction) -> list[str]:
     """Return the warning that the grid of tau may end too early; [] if it does not."""
     grid = data["surface"]
+    # tau falls along the grid: the last one selects most genes. A single one is no grid.
     last_tau = len(grid["tau"]) - 1
     n_at_edge = sum(count for tau, _, count in grid["chosen"] if tau == last_tau)
     if last_tau and n_at_edge > data["design"]["outer"] / 2:

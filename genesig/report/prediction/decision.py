@@ -46,10 +46,12 @@ class HeldOutProbabilities:
         Observed shares are for classes in the shares of the probabilities: their odds are
         multiplied by the odds of `share` over the odds of the positive class among these samples.
         """
-        # report_data.json does not say which samples form a group, so their mean number is used.
+        # Scores of a sample, or of a group, count as one observation. report_data.json does not say
+        # which samples form a group, so their mean number is used.
         n_repeats = round(self.repeats * self.group_size)
         signs = np.where(self.positive, 1.0, -1.0)
-        groups = reliability(signs, 2 * self.probability - 1, n_repeats=n_repeats)
+        scores = 2 * self.probability - 1  # whose mean is that of ±1 if they are calibrated
+        groups = reliability(signs, scores, n_repeats=n_repeats)
         odds_ratio = _to_odds(self.share) / _to_odds(float(self.positive.mean()))
         return [
             group | {key: _scale_odds(group[key], odds_ratio) for key in ("share", "low", "high")}

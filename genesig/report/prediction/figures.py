@@ -45,9 +45,9 @@ def draw_roc(curves: Sequence[RepeatRocCurve], classes: Sequence[str], text: str
 
 
 def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Draw the held-out scores of each sample, one dot per repeat, at most 400 samples."""
+    """Draw the held-out scores of each sample, one dot per repeat, fewer than 400 samples."""
     ordered = sorted(tested, key=lambda sample: (classes.index(sample["label"]), sample["mean"]))
-    ordered = ordered[:: max(1, len(ordered) // 200)]
+    ordered = ordered[:: max(1, len(ordered) // 200)]  # of more, every second, third, ..
     figure, ax = new_figure(PAGE_WIDTH, 3.4)
     for class_index, name in enumerate(classes):
         class_samples = [
@@ -139,10 +139,9 @@ def draw_controls(data: Prediction) -> Figure:
     ]
     axis_label = f"{study_measure.name} on held-out samples"
     null_values = study_measure.values(data["null"]["errors"])
-    figure, _ = charts.forest(
+    return charts.forest(
         lines, axis_label, reference_value=study_measure.chance, null_values=null_values
     )
-    return figure
 
 
 def draw_surface(data: Prediction) -> Figure:

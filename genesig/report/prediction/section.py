@@ -55,7 +55,8 @@ def model_selection_section(data: Prediction, limits: Limits) -> Section:
         description=WORDS.text("surface_description", grid),
         caption=WORDS.text("surface_caption"),
     )
-    words = WORDS.paragraphs("model_selection", data["config"]["linear"]["list"] == "minimal")
+    is_minimal = data["config"]["linear"]["list"] == "minimal"
+    words = WORDS.paragraphs("model_selection", is_minimal=is_minimal)
     return Section("selection", "Model selection", words, pictures=[image])
 
 
@@ -85,13 +86,11 @@ def _class_pictures(data: Prediction) -> Iterator[Picture]:
 
 
 def _auc_text(data: Prediction) -> str:
-    """Return the AUC with its interval."""
-    chosen_rows = chosen_list_rows(genesig_rows(data["tables"]["controls"]))
-    if not chosen_rows or chosen_rows[0]["auc"] is None:
+    """Return the AUC of the chosen lists with its interval."""
+    row = next(iter(chosen_list_rows(genesig_rows(data["tables"]["controls"]))), {})
+    if row.get("auc") is None:
         return "AUC not defined"
-    return with_limits(
-        "AUC", chosen_rows[0]["auc"], chosen_rows[0]["auc_low"], chosen_rows[0]["auc_high"]
-    )
+    return with_limits("AUC", row["auc"], row["auc_low"], row["auc_high"])
 
 
 def _roc_picture(
@@ -205,7 +204,7 @@ def _class_row(
 
 
 def _most_confused(names: list[str], counts: list[list[float]]) -> tuple[float, tuple[str, str]]:
-    """Return the pair of classes that are confused most often: number of samples, names."""
+    """Return (number of samples, their names) of the two classes that are confused most often."""
     pairs = [
         (counts[row][column] + counts[column][row], (names[row], names[column]))
         for row in range(len(names))

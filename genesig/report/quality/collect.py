@@ -96,8 +96,8 @@ class AssociatedColumn(TypedDict):
     column: str
     role: str  # label, batch, group, pair or ""
     kind: str  # classes or number
-    levels: int
-    samples: int
+    levels: int  # different values
+    samples: int  # samples with a value
     within_label: bool  # whether each of its values occurs with one label only
     share: list[float | None]  # share of each component that it explains
     adjusted: list[float | None]  # this share less the share by chance
@@ -127,7 +127,7 @@ class StudyValues(TypedDict):
 
     scale: ValueScale
     steps: list[StepGenes]
-    genes: int
+    genes: int  # before the steps
     missing: MissingValues
 
 
@@ -152,7 +152,7 @@ class QualitySamples(TypedDict):
 class OutlierChecks(TypedDict):
     """Samples that are unlike the others, or that look like one specimen."""
 
-    rules: dict[str, list[float | None]]
+    rules: dict[str, list[float | None]]  # by the name of a rule, the value of each sample
     outliers: list[OutlierSample]
     twins: list[list[str]]  # pairs of samples that look like one specimen
 
@@ -319,14 +319,8 @@ def _dominant_column(quality_json: Mapping[str, Any]) -> DominantColumn | None:
     label only may be a finer label; neither is named, but a batch is.
     """
     associations: list[AssociatedColumn] = quality_json["associations"]
-    label_share = next(
-        (
-            _share_of_first(association)
-            for association in associations
-            if association["role"] == "label"
-        ),
-        0.0,
-    )
+    label_shares = [_share_of_first(row) for row in associations if row["role"] == "label"]
+    label_share = max(label_shares, default=0.0)  # of at most one column
     candidates = [
         association
         for association in associations

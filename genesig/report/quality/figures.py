@@ -21,6 +21,7 @@ from genesig.report.page.style import (
     CLASS_MARKERS,
     GENESIG_COLOUR,
     GREY,
+    HALF_WIDTH,
     INK,
     MUTED,
     ON_IMAGE,
@@ -94,14 +95,15 @@ def _value_unit(distributions: SampleDistributions) -> str:
 def _draw_bands(data: QualityStudy, panels: Sequence[BandPanel]) -> Figure:
     """Draw the bands of all samples, one panel per version."""
     count = len(panels)
-    (thin_width, thick_width) = _bar_widths(len(data["quality"]["samples"]))
+    thin_width, thick_width = _bar_widths(len(data["quality"]["samples"]))
     figure, axes = new_figure(PAGE_WIDTH, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
     for ax, panel in zip(axes[:, 0], panels, strict=True):
-        bands = np.array(panel.bands, dtype=float)
+        p5, p25, median, p75, p95 = np.array(panel.bands, dtype=float).T
         for rows, colour in _rows_by_colour(data):
-            for low, high, line_width in ((0, 4, thin_width), (1, 3, thick_width)):
-                _draw_bars(ax, rows, bands[rows, low], bands[rows, high], colour, line_width)
-        _draw_medians(ax, bands[:, 2], 0.6 * thick_width * len(bands) / SAMPLE_AXIS_POINTS)
+            _draw_bars(ax, rows, p5[rows], p95[rows], colour, thin_width)
+            _draw_bars(ax, rows, p25[rows], p75[rows], colour, thick_width)
+        samples_per_point = len(median) / SAMPLE_AXIS_POINTS
+        _draw_medians(ax, median, 0.6 * thick_width * samples_per_point)
         ax.set_ylabel(f"{panel.unit}\n{panel.version}" if count > 1 else panel.unit)
         ax.yaxis.set_major_locator(MaxNLocator(5))
     _label_sample_axis(figure, data)
@@ -139,7 +141,7 @@ def _draw_bars(
 
 
 def _draw_medians(ax: Axes, values: Any, half_width: float) -> None:
-    """Draw a level mark for each sample, all in one path."""
+    """Draw a level mark for each sample, all in one path; half_width: in samples."""
     positions = np.arange(len(values), dtype=float)
     x = np.column_stack([positions - half_width, positions + half_width, positions]).ravel()
     y = np.repeat(values, 3)
@@ -176,9 +178,8 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
     if record["batches"] is not None and data["study"]["classes"]:
         classes = [shorten(name, 24) for name in data["study"]["classes"]]
         colour_legend(figure, classes, CLASS_COLOURS[: len(classes)], "outside upper right", 5)
-    min_run = count / 9
     for start, stop, name, colour in runs:
-        if stop - start >= min_run / 2:
+        if stop - start >= count / 18:  # shorter ones have no room for a name
             top_axes.text(
                 (start + stop - 1) / 2,
                 1.02,
@@ -254,7 +255,7 @@ def draw_components(data: QualityStudy) -> Figure:
     colour_column = record["colour_column"]
     count = 2 if colour_column else 1
     figure, axes = new_figure(
-        PAGE_WIDTH if colour_column else 4.6, 3.9, 1, count, squeeze=False, gap=0.06
+        PAGE_WIDTH if colour_column else HALF_WIDTH, 3.9, 1, count, squeeze=False, gap=0.06
     )
     image = _scatter_by_label(axes[0, 0], points, record["response"], data["study"]["classes"])
     _add_title(axes[0, 0], data["study"]["label"], has_key=image is None)
@@ -361,25 +362,11 @@ def draw_associations(data: QualityStudy) -> Figure:
     for row, association in enumerate(rows):
         for component in range(count):
             if association["q"][component] < MAX_ADJUSTED_P:
-                ax.add_patch(
-                    Rectangle(
-                        (component - 0.47, row - 0.43),
-                        0.94,
-                        0.86,
-                        fill=False,
-                        edgecolor=ON_IMAGE,
-                        lw=1.2,
-                    )
-                )
-            ax.text(
-                component,
-                row,
-                percent(share[row, component]),
-                ha="center",
-                va="center",
-                fontsize=7.5,
-                color=ON_IMAGE,
-            )
+                corner = (component - 0.47, row - 0.43)
+                frame = Rectangle(corner, 0.94, 0.86, fill=False, edgecolor=ON_IMAGE, lw=1.2)
+                ax.add_patch(frame)
+            text = percent(share[row, component])
+            ax.text(component, row, text, ha="center", va="center", fontsize=7.5, color=ON_IMAGE)
     headings = [f"{number + 1}\n{percent(explained[number])}" for number in range(count)]
     ax.set_xticks(range(count), headings)
     ax.set_yticks(range(len(rows)), [_column_label(association) for association in rows])

@@ -168,15 +168,11 @@ def _samples_table(data: QualityStudy, limits: Limits) -> Table:
     record = data["quality"]
     columns = _sample_columns(data)
     reasons_of_row = {outlier["row"]: _outlier_reasons(outlier) for outlier in record["outliers"]}
-    columns.append(
-        (
-            Column("Outlier in", "text"),
-            [reasons_of_row.get(row) for row in range(len(record["samples"]))],
-        )
-    )
+    reasons = [reasons_of_row.get(row) for row in range(len(record["samples"]))]
+    columns.append((Column("Outlier in", "text"), reasons))
     order = sorted(range(len(record["samples"])), key=lambda row: row not in reasons_of_row)
     rows = [[values[row] for _, values in columns] for row in order]
-    caption = WORDS.text("samples_table", bool(reasons_of_row))
+    caption = WORDS.text("samples_table", has_outliers=bool(reasons_of_row))
     headings = [heading for heading, _ in columns]
     return filled_table(
         "quality-samples",
@@ -208,16 +204,8 @@ def _sample_columns(data: QualityStudy) -> list[tuple[Column, Sequence[Any]]]:
     if record["detected"] is not None:
         columns.append((Column("Genes with reads", "share"), record["detected"]))
     if record["top"] is not None:
-        columns.append(
-            (
-                Column(
-                    f"In {N_TOP_GENES} genes",
-                    "share",
-                    f"Share of the reads that the {N_TOP_GENES} largest genes have",
-                ),
-                record["top"],
-            )
-        )
+        meaning = f"Share of the reads that the {N_TOP_GENES} largest genes have"
+        columns.append((Column(f"In {N_TOP_GENES} genes", "share", meaning), record["top"]))
     return columns
 
 
@@ -341,8 +329,9 @@ def modules_table(data: QualityStudy) -> list[Item]:
         (number, len(genes), genes[0]["explained"], _loading_names(genes))
         for number, genes in numbered_modules
     ]
-    file = data["tables"]["modules"]["file"]
-    caption = WORDS.text("modules", numbered_modules[0][1][0]["unexplained"])
+    table = data["tables"]["modules"]
+    caption = WORDS.text("modules", table_rows(table)[0]["unexplained"])  # the same in all rows
+    file = table["file"]
     return [filled_table("modules", caption, MODULE_COLUMNS, rows, len(rows), file=file)]
 
 
@@ -368,8 +357,8 @@ def module_sentences(data: QualityStudy) -> list[str]:
     numbered_modules = genes_by_module(data)
     if not numbered_modules:
         return []
-    first_gene = numbered_modules[0][1][0]
-    return WORDS.paragraphs("module_methods", len(numbered_modules), first_gene["tau"])
+    tau = table_rows(data["tables"]["modules"])[0]["tau"]  # the same in all rows
+    return WORDS.paragraphs("module_methods", len(numbered_modules), tau)
 
 
 def _removing_steps(record: QualityRecord) -> list[StepGenes]:

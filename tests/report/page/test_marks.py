@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from genesig.report.page.style import STYLE, new_figure
-from genesig.report.page.svg import MARK, Picture, draw_picture, shifted_path
+from genesig.report.page.svg import COPY, Picture, draw_picture, shifted_path
 
 pytestmark = pytest.mark.drawn
 
@@ -30,7 +30,7 @@ def dots(marker, count=300):
 @pytest.mark.parametrize("marker", ["o", "^", "s", "D"])
 def test_many_dots_are_one_path_with_as_many_pieces(marker):
     svg = draw_picture(Picture("many", lambda: dots(marker), **WORDS)).svg
-    assert MARK not in svg
+    assert COPY not in svg
     assert "<use" not in svg
     pieces = [e.get("d").count("M") for e in ET.fromstring(svg).iter() if e.get("d")]
     assert 300 in pieces

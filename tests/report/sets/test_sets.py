@@ -88,7 +88,7 @@ def test_a_regression_is_told_in_r2():
     ("task", "classes", "words"),
     [
         ("classification", ["well", "ill"], "was least squares under the latent"),
-        ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
+        ("several_classes", ["a", "b", "c"], "squares on a column for each class under the latent"),
         ("regression", None, "was least squares under the latent"),
         ("survival", None, "was Cox's partial likelihood under the latent"),
     ],
