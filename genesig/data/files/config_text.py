@@ -57,9 +57,9 @@ PLAIN_NUMBER = re.compile(
 
 
 def check_numbers(root: Any, file_name: str) -> None:
-    """Refuse the first number of a YAML tree that YAML and people read differently (010, 1:30).
+    """Raise InvalidInput for the first number that YAML and people read differently (010, 1:30).
 
-    `root` is the node that `yaml.compose` returns.
+    root: the tree of nodes that `yaml.compose` returns.
     """
     import yaml
 
@@ -105,7 +105,7 @@ def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
         tree = yaml.compose(text, yaml.SafeLoader)
         if exceeds_config_size(tree, _yaml_children):
             raise input_error(file_name, TOO_LARGE)
-        raw = yaml.SafeLoader("").construct_document(tree) if tree else None
+        raw = yaml.safe_load(text)  # not from `tree`: it would write merged keys (<<) into it
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         _refuse_slips(text, file_name)
@@ -129,7 +129,7 @@ TOO_LARGE = (
 def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
     """Tell whether a nested value, aliases written out, is larger or deeper than any config.
 
-    value: it may hold itself.
+    value: it may hold itself, as the counts of values and of levels end the search.
     children_of: returns the values within a value; of a text the text itself.
     """
     n_values = 0
@@ -161,7 +161,10 @@ def _yaml_children(node: Any) -> Any:
 
 
 def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
-    """Return the parsed config; refuse what is no mapping, repeats a key or has odd values."""
+    """Return `raw`; raise InvalidInput if it is no mapping, repeats a key or has odd values.
+
+    raw, tree: the values of the config, and the nodes that `yaml.compose` makes of the same text.
+    """
     if raw is None:
         raise input_error(
             file_name,
@@ -184,7 +187,7 @@ def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
 
 
 def _refuse_slips(text: str, file_name: str) -> None:
-    """Refuse a text with a usual slip: no blank behind a colon, a backslash in quotes."""
+    """Raise InvalidInput for a usual slip: no blank behind a colon, a backslash in quotes."""
     for number, line in enumerate(text.splitlines(), 1):
         # As in "label:diagnosis", but not in "https://..." or "C:\data".
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
@@ -207,18 +210,19 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _repeated_keys(node: Any) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that a YAML mapping repeats, with its first and second line."""
+    """Yield each key that a mapping within a YAML node repeats, with its first and second line."""
     lines: dict[str, int] = {}
-    for key, value in node.value if node.id == "mapping" else ():
+    for key, _ in node.value if node.id == "mapping" else ():
         line = key.start_mark.line + 1
         if key.value in lines:
             yield key.value, lines[key.value], line
         lines[key.value] = line
-        yield from _repeated_keys(value)
+    for child in _yaml_children(node) if node.id != "scalar" else ():
+        yield from _repeated_keys(child)
 
 
 def merge_configs(base: Mapping[str, Any], *overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return configs merged as Snakemake does: sections by key, all else replaced."""
+    """Return configs merged as Snakemake does: mappings key by key; of other values the last."""
     merged = dict(base)
     for override in overrides:
         for key, value in override.items():

@@ -393,6 +393,19 @@ def test_other_numbers_and_quoted_ones_are_read(text: str, tmp_path: Path) -> No
     assert str(read_config(path)["label"]) == str(yaml.safe_load(text))
 
 
+def test_key_repeated_within_a_list_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("external:\n  - name: berlin\n    expression: a.tsv\n    expression: b.tsv\n")
+    with pytest.raises(InvalidInput, match="line 4: the key 'expression' is already on line 3"):
+        read_config(path)
+
+
+def test_key_that_replaces_a_merged_one_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("linear: &steps {seed: 1, folds: 5}\nsplits: {<<: *steps, seed: 2}\n")
+    assert read_config(path)["splits"] == {"seed": 2, "folds": 5}
+
+
 def test_an_alias_of_a_section_in_itself_is_no_endless_search(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("a: &a [1, 2]\nb: [*a, *a]\nc: 010\n")
