@@ -1,4 +1,7 @@
-"""Find the rows of a matrix of samples that describe its genes: ids, positions, words, totals."""
+"""Find the rows of a matrix, whose other rows are samples, that describe its genes.
+
+These are ids, positions, words and totals. A row is given by its index in the matrix.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,10 @@ MAX_ID_CORRELATION = 0.5
 
 
 def find_annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
-    """Return the rows of a matrix of samples that describe genes: ids, positions, words.
+    """Return the rows that describe genes; {} if these are all rows.
 
-    A row that the sample table lists is a sample. The others are told by their names, by words, or
-    by ids: whole numbers that are all different, unlike the values of the samples.
+    A row that the sample table lists is a sample; without a table no row is listed. The others are
+    recognised by their names, by words, by `_rows_of_ids` or by `_rows_of_totals`.
     """
     listed = set() if table is None else set(map(str, table.index))
     candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
@@ -72,7 +75,7 @@ def find_annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]
 
 
 def _has_only_words(matrix: Matrix, row: int) -> bool:
-    """Tell whether a row has words and no number, not even one with a decimal comma."""
+    """Tell whether a row has words and no number, not even one with commas."""
     if np.isfinite(matrix.cells[row]).any():
         return False
     words = [matrix.text(row, column) for column in range(len(matrix.columns))]
@@ -83,9 +86,9 @@ def _has_only_words(matrix: Matrix, row: int) -> bool:
 
 
 def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
-    """Return the row of ids as a set of one, or {}: different whole numbers, unlike the samples.
+    """Return the one row of ids: different whole numbers, unlike the samples; {} if none or more.
 
-    rows: those that may be ids.
+    rows: those that may be ids. Two rows unlike the others may be two odd samples.
     """
     if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_DIFFERENT_VALUES:
         return set()
@@ -96,7 +99,7 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     if complete.sum() < MIN_IDS:
         return set()
     ranks = np.array([_ranks(values) for values in matrix.cells[:, complete]])
-    median_ranks = _ranks(np.median(ranks, axis=0))
+    median_ranks = _ranks(np.median(ranks, axis=0))  # the ranks of the genes in a typical sample
     correlations = np.array([np.corrcoef(values, median_ranks)[0, 1] for values in ranks])
     unlike_rows = [row for row in candidates if abs(correlations[row]) < MAX_ID_CORRELATION]
     sample_correlations = np.delete(correlations, unlike_rows)
@@ -108,7 +111,10 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
 
 
 def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
-    """Return the rows that are called as a total, or are the sum or the mean of all others."""
+    """Return those of the rows that are called as a total, or are the sum or the mean of others.
+
+    rows: those that may be totals; the others of these are summed.
+    """
     pattern = TOTALS.pattern
     totals = {row for row in rows if pattern and pattern.fullmatch(matrix.rows[row].strip())}
     measured_rows = [row for row in rows if row not in totals]
@@ -120,7 +126,7 @@ def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     for scale in (1.0, len(measured_rows) - 1.0):
         is_close = np.abs(scale * X - (total - X)) <= SUM_TOLERANCE * np.abs(scale * X)
         sums = np.flatnonzero(is_close.all(axis=1) & X.any(axis=1))
-        if len(sums) == 1:
+        if len(sums) == 1:  # two rows that both are sums are as likely samples
             totals.add(measured_rows[int(sums[0])])
     return totals
 
@@ -137,7 +143,7 @@ def _ranks(values: Array) -> Array:
 
 
 def _are_ids(values: Array) -> bool:
-    """Tell whether values look like ids: positive whole numbers, all different."""
+    """Tell whether at least half of the values are finite, and these positive, whole, different."""
     finite = values[np.isfinite(values)]
     if 2 * len(finite) < len(values) or not _are_whole(values) or (finite <= 0).any():
         return False

@@ -31,9 +31,9 @@ MINUS = ord("-")
 
 
 def parse_decimals(lines: str, n_numbers: int) -> Array | None:
-    """Return the numbers of `n_numbers` lines as float64; None if any of them is no plain decimal.
+    """Return the numbers of `n_numbers` lines as float64; None unless all are plain decimals.
 
-    lines: each begins with a line end, and has one number.
+    lines: each begins with a line end, and has one number. A number beyond float64 gives None, too.
     """
     text = lines.encode("utf-8")
     if not _has_only_decimals(text, n_numbers):
@@ -61,13 +61,13 @@ def _has_only_decimals(text: bytes, n_numbers: int) -> bool:
 
 
 def _signs_lead(text: bytes) -> bool:
-    """Tell whether every minus begins a line; `text` begins with a line end."""
+    """Tell whether every minus begins a line; `text` begins with a line end, so is no minus."""
     letters = np.frombuffer(text, dtype=np.uint8)
     return bool((letters[np.flatnonzero(letters == MINUS) - 1] == LINE_END).all())
 
 
 def _sign_zeros(cells: Array, text: bytes) -> None:
-    """Restore the sign of zeros that are written as -0, in place."""
+    """Restore the sign of zeros that are written as -0, in place; text: as in `parse_decimals`."""
     zeros = np.flatnonzero(cells == 0)
     if zeros.size:
         letters = np.frombuffer(text, dtype=np.uint8)
@@ -125,7 +125,7 @@ def parse_cells(
         block_names, block_cells, block_texts = plain_block or _parse_with_pandas(
             block, delimiter, file_name
         )
-        if block_cells.shape != (len(block), width - 1):
+        if block_cells.shape != (len(block), width - 1):  # a quote has joined cells or rows
             raise input_error(file_name, OPEN_QUOTE)
         names += block_names
         cells[start : start + rows_per_block] = block_cells
@@ -139,9 +139,9 @@ def end_of_quoted_name(row: str) -> int:
 
 
 def parse_numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
-    """Return a table as float64, and the texts of cells that are no finite number.
+    """Return a table as float64, and {(row, column): text} of the cells that are no finite number.
 
-    The key of a text is its row and column, from 0.
+    A column of the table has numbers, or texts and numbers, of which texts are parsed.
     """
     text_columns = np.array(
         [k for k, dtype in enumerate(frame.dtypes) if dtype.kind not in "if"], int
@@ -170,7 +170,10 @@ def exact_float_options() -> dict[str, Any]:
 
 
 def _parse_plain_decimals(rows: list[str], delimiter: str, width: int) -> ParsedBlock | None:
-    """Return the cells of rows whose numbers are all plain decimals; None for other rows."""
+    """Return the cells of rows whose numbers are all plain decimals; None for other rows.
+
+    width: fields of each row; another number of fields gives None.
+    """
     names_and_values = [
         _split_quoted_name(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1)
         for row in rows
@@ -184,7 +187,7 @@ def _parse_plain_decimals(rows: list[str], delimiter: str, width: int) -> Parsed
 
 
 def _split_quoted_name(row: str, delimiter: str) -> list[str]:
-    """Return the name in the quotes of a first field, and the rest of its row."""
+    """Return the name in the quotes of a first field, and the row behind the next delimiter."""
     end = end_of_quoted_name(row)
     delimiter_position = row.index(delimiter, end)
     # A text between quote and delimiter is kept, so that it makes the number behind it faulty.
@@ -211,7 +214,7 @@ def _parse_with_pandas(rows: list[str], delimiter: str, file_name: str) -> Parse
     try:
         frame = read({0: str})
         if np.isinf(frame.select_dtypes("float")).any(axis=None):
-            frame = read(str)  # what is too large stays as it is written
+            frame = read(str)  # as text, a number too large for float64 can be quoted in a message
     except pd.errors.ParserError as error:
         message = OPEN_QUOTE if "inside string" in str(error) else f"cannot be parsed: {error}"
         raise input_error(file_name, message) from None

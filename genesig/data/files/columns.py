@@ -1,4 +1,7 @@
-"""What a column of a sample table may be, by its name and values: time, event, class, covariate."""
+"""What a column of a sample table may be, by its name and values: time, event, class, covariate.
+
+A column is given by its name, and its cells are texts. An answer is a cell that has a value.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ def cells_of(table: pd.DataFrame, name: str) -> list[str]:
 
 
 def answers_of(table: pd.DataFrame, name: str) -> list[str]:
-    """Return the cells of a column that have a value, without words such as "unknown"."""
+    """Return the cells of a column that have a value: neither missing nor "unknown" or the like."""
     unknown = unknown_words(table, name)
     return [cell for cell in cells_of(table, name) if cell not in unknown]
 
@@ -108,7 +111,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def number_columns(table: pd.DataFrame) -> Iterator[str]:
-    """Yield each column of numbers that are no classes, covariates or sample numbers."""
+    """Yield each column of numbers that are no classes, covariates, dates or numbers of samples."""
     for name in dict.fromkeys(map(str, table.columns)):
         cells = answers_of(table, name)
         has_classes = len(set(cells)) <= MAX_CLASSES
@@ -123,24 +126,25 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
 def usual_covariates(table: pd.DataFrame, excluded: Sequence[str]) -> list[str]:
     """Return the varying columns that studies usually adjust for, but for the `excluded` ones.
 
-    There are as many as the samples allow: `SAMPLES_PER_COVARIATE` for each column of the design.
+    There are as many as the samples allow: `SAMPLES_PER_COVARIATE` for each column of the design
+    matrix, which has one for a number and one less than the different words for a column of words.
     """
     names = []
-    n_columns = 0
+    n_design_columns = 0
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
         n_levels = len(set(cells))
         is_numeric = all(map(is_number, cells))
-        n_columns_with_name = n_columns + (1 if is_numeric else n_levels - 1)
+        n_with_name = n_design_columns + (1 if is_numeric else n_levels - 1)
         is_usual = name not in excluded and is_covariate(name) and not BATCH_NAME.fullmatch(name)
-        is_usual = is_usual and n_levels > 1
         if (
             is_usual
+            and n_levels > 1
             and (is_numeric or n_levels <= len(cells) // MIN_CLASS_SAMPLES)
-            and SAMPLES_PER_COVARIATE * n_columns_with_name <= len(table)
+            and SAMPLES_PER_COVARIATE * n_with_name <= len(table)
         ):
             names.append(name)
-            n_columns = n_columns_with_name
+            n_design_columns = n_with_name
     return names
 
 
@@ -207,19 +211,9 @@ UNITS = {
 MARKED_TIME = re.compile(
     r"\s*(?P<number>\d+\.?\d*)\s*(?P<unit>[a-z]*)\.?(?P<plus>\+?)\s*", re.IGNORECASE
 )
-# Parts of words, lower case, of a cell that says that the event came.
-EVENT_WORD_PARTS = (
-    "dead",
-    "died",
-    "death",
-    "deceased",
-    "relapse",
-    "recur",
-    "progress",
-    "metasta",
-    "event",
-    "yes",
-    "true",
+# Parts of words of a cell that says that the event came.
+EVENT_WORD_PART = re.compile(
+    "dead|died|death|deceased|relapse|recur|progress|metasta|event|yes|true", re.IGNORECASE
 )
 DEAD_OF_DISEASE = re.compile(r"(\d+ ?[:=-] ?)?DOD", re.IGNORECASE)
 # NED: no evidence of disease, AWD: alive with disease, LTF, LTFU: lost to follow-up; DOC, dead of
@@ -252,12 +246,12 @@ MAX_BLANK_SHARE = 0.1  # largest share of missing times of an outcome in a colum
 
 @dataclass(frozen=True)
 class TimeAndEvent:
-    """Columns of the times and events of one endpoint."""
+    """Columns, by name, of the times and events of one endpoint."""
 
     time: str
     event: str
-    word: str | None  # the event in its column; None if that is 1
-    follow_up_times: tuple[str, ...] = ()  # columns with times that the first lacks
+    word: str | None  # cell that says the event came; None if that is 1
+    follow_up_times: tuple[str, ...] = ()  # the column with times that `time` lacks, or none
 
     @property
     def label(self) -> dict[str, Any]:
@@ -279,29 +273,32 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
         name: _subject_words(name) for name in names if _is_event(name, cells_of(table, name))
     }
     all_pairs = [(time, event) for time in times for event in events if time != event]
-    columns = [(time, event) for time, event in all_pairs if times[time] == events[event]]
-    if not columns and len(times) == len(events) == 1:
-        columns = [
+    name_pairs = [(time, event) for time, event in all_pairs if times[time] == events[event]]
+    if not name_pairs and len(times) == len(events) == 1:
+        name_pairs = [
             (time, event)
             for time, event in all_pairs
             if times[time] | events[event] <= ENDPOINT_WORDS
         ]
-    if not columns:  # times of the dead and of the living in two columns
-        candidates = [_make_pair(table, time, event) for time, event in all_pairs]
-        return _prefer_joined_times(table, [pair for pair in candidates if pair.follow_up_times])
-    return _prefer_joined_times(table, [_make_pair(table, time, event) for time, event in columns])
+    candidates = [_make_pair(table, time, event) for time, event in name_pairs or all_pairs]
+    if not name_pairs:  # times of the dead and of the living in two columns
+        candidates = [pair for pair in candidates if pair.follow_up_times]
+    return _prefer_joined_times(candidates)
 
 
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
-    """Return a pair with the word of its event and, if needed, a second column of times."""
+    """Return a pair with the word of its event and, if there is one, a second column of times."""
     counts = Counter(answers_of(table, event))
     word = event_word(counts, event, rank_sum_of_times(table, time, event))
     lacking = find_lacking_times(table, time, event, "1" if word is None else word)
     return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
 
 
-def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
-    """Return pairs with a second column of times first, without pairs of that column alone."""
+def _prefer_joined_times(candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
+    """Return pairs with a second column of times first, without pairs of that column alone.
+
+    The second column is never the first of such a pair, if its name speaks of a follow-up.
+    """
     joined_pairs = [
         pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)
     ]
@@ -333,46 +330,39 @@ def find_lacking_times(
 ) -> LackingTimes | None:
     """Return which outcome has no times in a column; None if both have times, or too few samples.
 
+    time, event: columns. word: cell that says the event came.
+
     GDC's days_to_death is blank for the living, days_to_last_follow_up often for the dead.
     """
     if not {time, event} <= set(table.columns):
         return None
-    rows = [
-        (is_event(cell, word), is_number(text), row)
-        for row, (text, cell) in enumerate(
-            zip(map(str, table[time]), map(str, table[event]), strict=True)
-        )
-        if not is_missing(cell)
-    ]
-    rows_by_outcome = {
-        outcome: [(has_time, row) for has_event, has_time, row in rows if has_event == outcome]
-        for outcome in (True, False)
+    timed_rows: dict[bool, list[int]] = {True: [], False: []}  # keys: whether the event came
+    blank_rows: dict[bool, list[int]] = {True: [], False: []}
+    for row, (text, cell) in enumerate(zip(table[time], table[event], strict=True)):
+        if not is_missing(str(cell)):
+            rows = timed_rows if is_number(str(text)) else blank_rows
+            rows[is_event(str(cell), word)].append(row)
+    n_samples = {
+        outcome: len(rows) + len(blank_rows[outcome]) for outcome, rows in timed_rows.items()
     }
-    if min(map(len, rows_by_outcome.values())) < MIN_CLASS_SAMPLES:
+    if min(n_samples.values()) < MIN_CLASS_SAMPLES:
         return None
-    blank_rows = {
-        outcome: [row for has_time, row in side if not has_time]
-        for outcome, side in rows_by_outcome.items()
-    }
-    for outcome, side in rows_by_outcome.items():
-        n_of_other = len(rows_by_outcome[not outcome])
-        if len(blank_rows[outcome]) < (1 - MAX_BLANK_SHARE) * len(side) or (
-            len(blank_rows[not outcome]) > MAX_BLANK_SHARE * n_of_other
-        ):
-            continue
-        return LackingTimes(
-            outcome,
-            len(blank_rows[outcome]),
-            len(side),
-            _find_follow_up_column(table, blank_rows[outcome], (time, event)),
-        )
+    for outcome, blank in blank_rows.items():
+        nearly_all_blank = len(blank) >= (1 - MAX_BLANK_SHARE) * n_samples[outcome]
+        n_blank_of_other = len(blank_rows[not outcome])
+        if nearly_all_blank and n_blank_of_other <= MAX_BLANK_SHARE * n_samples[not outcome]:
+            follow_up_column = _find_follow_up_column(table, blank, (time, event))
+            return LackingTimes(outcome, len(blank), n_samples[outcome], follow_up_column)
     return None
 
 
 def _find_follow_up_column(
     table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the first other column with times of nearly all rows, as a tuple, or ()."""
+    """Return the first column but the `excluded` with times of nearly all rows, as a tuple; or ().
+
+    rows: indices of the rows that need a time.
+    """
     for name in dict.fromkeys(map(str, table.columns)):
         if name in excluded or not _is_time(name, cells_of(table, name)):
             continue
@@ -384,9 +374,10 @@ def _find_follow_up_column(
 
 
 def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
-    """Return z of the rank-sum test of the times of yes (1) against those of no (0).
+    """Return z of the rank-sum test of the times of yes (1) against those of no (0), ties ignored.
 
-    It is above 0 if the times of yes are longer, and 0 if the column has other words.
+    time, event: columns. It is above 0 if the times of yes are longer, and 0 without a time of
+    either.
     """
     times: dict[bool, list[float]] = {True: [], False: []}
     for text, cell in zip(map(str, table[time]), map(str, table[event]), strict=True):
@@ -406,7 +397,7 @@ def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
 def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0) -> str | None:
     """Return the word that is the event by the column's name or by its two words; None if in doubt.
 
-    counts: word -> number of its samples.
+    counts: word of the column -> number of its samples; the words decide, their numbers do not.
     name: of the column: the 1 of os_censored is a time without the event.
     rank_sum_z: from `rank_sum_of_times`; a censored time is longer as a rule, which decides for a
         name such as cens.
@@ -426,9 +417,8 @@ def event_by_name(counts: Mapping[str, int], name: str, rank_sum_z: float = 0.0)
 
 def _names_event(cell: str) -> bool:
     """Tell whether a cell of a column of events names the event: "Dead of disease"."""
-    has_event_word = any(part in cell.lower() for part in EVENT_WORD_PARTS)
-    is_event = has_event_word or DEAD_OF_DISEASE.fullmatch(cell.strip()) is not None
-    return is_event and not _is_event_free(cell)
+    says_event = EVENT_WORD_PART.search(cell) or DEAD_OF_DISEASE.fullmatch(cell.strip())
+    return says_event is not None and not _is_event_free(cell)
 
 
 def _is_event_free(cell: str) -> bool:
@@ -451,8 +441,9 @@ def _says_censored(name: str, rank_sum_z: float) -> bool:
 def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) -> str | None:
     """Return which word of a column is the event; None if that is 1, which needs no setting.
 
-    The event is the word that names an event, or is no control. `name` and `rank_sum_z` are as for
-    `event_by_name`.
+    Of two words it is the one that names an event, the larger number, or the one that is no
+    control; of more it is 1 beside 0, else the rarest, if possible of those that name an event.
+    Parameters are those of `event_by_name`.
     """
     expected = event_by_name(counts, name, rank_sum_z)
     if expected is not None and expected.strip().lower() in NO_WORDS:
@@ -498,8 +489,8 @@ def unit_of(word: str) -> str | None:
 def units_of_times(table: pd.DataFrame, time: str) -> tuple[str, Counter[str]] | None:
     """Return the column with the unit of each time, and the number of samples with each unit.
 
-    None if no column has units, or if it is of other times: the words of its name are then not in
-    the name of the column `time`.
+    time: column of the times. None if no column has units, or if it is of other times: the words of
+    its name are then not in the name of that column.
     """
     words_of_time = set(words_of(time))
     for name in dict.fromkeys(map(str, table.columns)):
@@ -528,7 +519,10 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
-    """Tell whether a column has events, by the words of its name and its values."""
+    """Tell whether a column has events, by the words of its name and its values.
+
+    Its values are two words, 0 and 1 with few others, or words for the event and for its absence.
+    """
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
     has_codes = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()

@@ -25,10 +25,8 @@ def parse_json(text: str, file_name: str) -> Any:
             text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
         )
     except json.JSONDecodeError as error:
-        message = (
-            f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut off"
-        )
-        raise input_error(file_name, message, line=error.lineno) from None
+        message = f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is "
+        raise input_error(file_name, f"{message}cut off", line=error.lineno) from None
     except (ValueError, RecursionError) as error:
         message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise input_error(
@@ -194,10 +192,8 @@ def _refuse_slips(text: str, file_name: str) -> None:
             message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
             raise input_error(file_name, message, line=number)
         if re.search(r'"[^"]*\\[^"]*"', line):
-            message = (
-                "a backslash between double quotes begins a code; write single quotes, or / for "
-            )
-            raise input_error(file_name, message + "the folders", line=number)
+            message = "a backslash between double quotes begins a code; write single quotes, or / "
+            raise input_error(file_name, f"{message}for the folders", line=number)
 
 
 def _texts_in(value: Any) -> Iterator[str]:

@@ -33,7 +33,10 @@ def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
-    """Yield the unpacked blocks of all gzip members, a fifth faster than `gzip.open`."""
+    """Yield the unpacked blocks of all gzip members, a fifth faster than `gzip.open`.
+
+    Raises EOFError: the last member is cut off.
+    """
     member = zlib.decompressobj(wbits=31)  # 31: with the header of gzip
     in_member = False
     data = b""
@@ -62,8 +65,8 @@ COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
 def read_content(path: str | Path) -> bytes:
     """Return the content of a file, unpacked if it is gzip.
 
-    Raises InvalidInput: no such file, none that is regular, cut off, damaged, or more than memory
-        can hold.
+    Raises InvalidInput: no such file, none that is regular, cut off, damaged, changed since its
+        download, or more than memory can hold.
     """
     with _open_regular_file(Path(path)) as stream:
         try:
@@ -108,9 +111,9 @@ def is_folder(path: str | Path) -> bool:
 
 
 def _open_regular_file(path: Path) -> BinaryIO:
-    """Return an open file; devices, folders and impossible names are refused."""
+    """Return an open file; raise InvalidInput for devices, folders and impossible names."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # `open` refuses a folder
             raise input_error(
                 path,
                 "is no file but a device, a pipe or a socket; name a file, or write what it gives "
@@ -128,7 +131,7 @@ def _open_regular_file(path: Path) -> BinaryIO:
 
 
 def missing_file_message(path: Path) -> str:
-    """Return the message about a file that does not exist, with similar names beside it."""
+    """Return the message that a file does not exist: a similar name beside it, or how to get it."""
     sibling_names = (
         [sibling.name for sibling in path.parent.iterdir()] if is_folder(path.parent) else []
     )
@@ -178,7 +181,7 @@ class Cursor:
     offset: int = 0  # of the next byte
 
     def take(self, n_bytes: int) -> bytes:
-        """Read `n_bytes` bytes."""
+        """Read the next `n_bytes` bytes; raise InvalidInput if so many are not left."""
         if n_bytes < 0 or self.offset + n_bytes > len(self.content):
             raise self.error(
                 f"ends too early: {n_bytes} bytes are announced at byte {self.offset} of "
@@ -190,7 +193,7 @@ class Cursor:
         return self.content[self.offset - n_bytes : self.offset]
 
     def number(self, code: str) -> int:
-        """Read one number, `code` as in the module struct."""
+        """Read one whole number; `code` is its type in the module struct, as "i" for four bytes."""
         size = struct.calcsize(self.byte_order + code)
         return int(struct.unpack(self.byte_order + code, self.take(size))[0])
 
@@ -205,16 +208,16 @@ class Cursor:
             return (records if field is None else records[field]).astype(np.float64)
 
     def text(self) -> str:
-        """Read a text of one-byte characters, whose length stands before it."""
+        """Read a text of one-byte characters, behind a four-byte number with its length."""
         return self.take(self.number("i")).decode("latin-1")
 
     def wide_text(self) -> str:
-        """Read a text of two-byte characters, whose length stands before it."""
+        """Read a text of two-byte characters, behind a four-byte number with its length."""
         raw = self.take(2 * self.number("i"))
         return raw.decode("utf-16-be" if self.byte_order == ">" else "utf-16-le", errors="replace")
 
     def jump(self, offset: int) -> None:
-        """Move to an offset that the file itself states."""
+        """Move to an offset that the file itself states; raise InvalidInput outside of the file."""
         if not 0 < offset <= len(self.content):
             raise self.error(
                 f"points to byte {offset} but has {len(self.content)}; copy or download it again"
@@ -222,7 +225,10 @@ class Cursor:
         self.offset = offset
 
     def read_version(self, kind: str, versions: Sequence[int]) -> int:
-        """Skip the magic number of a file and return its version, one of `versions`."""
+        """Skip the magic number (4 bytes) and return the version, one of the rising `versions`.
+
+        Raises InvalidInput: another version; the message names the `kind` of file.
+        """
         self.take(4)
         version = self.number("i")
         if version not in versions:

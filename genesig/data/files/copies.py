@@ -45,7 +45,7 @@ class FileCopies:
         if isinstance(value, str):
             for name, path in self.path_of_name.items():
                 value = name if value == path else value.replace(path, name.rstrip("/"))
-                if is_copied_as_folder(name):
+                if is_copied_as_folder(name):  # the copies of its counts are beside that of `name`
                     value = value.replace(str(Path(path).parent), str(Path(name).parent))
             return value
         if isinstance(value, Mapping):
@@ -61,7 +61,7 @@ def is_copied_as_folder(name: str) -> bool:
 
 
 def path_in_copy(name: str, copy: str) -> str:
-    """Return the path of a file in its copy, which may be a folder."""
+    """Return the path of the file `name` in `copy`, the path of its copy, which may be a folder."""
     return f"{copy}/{Path(name).name}" if is_copied_as_folder(name) else copy
 
 

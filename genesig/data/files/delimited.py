@@ -59,31 +59,23 @@ def split_at_header(
 ) -> tuple[list[int], Iterator[tuple[int, str]]]:
     """Return the line numbers of titles above the header, and the lines from the header on.
 
-    `lines` are (number, line). Without a header within `MAX_LINES_ABOVE_HEADER` lines the first
-    line counts as the header. A title is a line of which one cell alone is filled; a comment
-    begins with # and has another number of cells than the next line. R writes no corner, so that
-    the header of a matrix of one sample looks like a title. Lines are therefore titles only if a
-    line without numbers, the header, follows them. Two or more comments that are as wide as the
-    header are left out, too: cBioPortal writes them above its clinical tables.
+    `lines` are (number, line), `delimiters` the letters that may be the delimiter. Without a header
+    within `MAX_LINES_ABOVE_HEADER` lines the first line counts as the header. A title is a line of
+    which one cell alone is filled; a comment begins with # and has another number of cells than the
+    next line. R writes no corner, so that the header of a matrix of one sample looks like a title.
+    Lines are therefore titles only if a line without numbers, the header, follows them. Two or more
+    comments that are as wide as the header are left out, too: cBioPortal writes them above its
+    clinical tables. The line numbers are only those of titles.
     """
     remaining = iter(lines)
     first_lines = list(islice(remaining, MAX_LINES_ABOVE_HEADER + 2))
-    n_above = next(
-        (
-            k
-            for k, (numbered_line, next_line) in enumerate(pairwise(first_lines))
-            if not _is_title(numbered_line[1], next_line[1], delimiters, file_name)
-        ),
-        0,
-    )
-    n_comments = _count_wide_comments(
-        [line for _, line in first_lines[n_above:]], delimiters, file_name
-    )
+    texts = [line for _, line in first_lines]
+    are_titles = (_is_title(*pair, delimiters, file_name) for pair in pairwise(texts))
+    n_above = next((k for k, is_title in enumerate(are_titles) if not is_title), 0)
+    n_comments = _count_wide_comments(texts[n_above:], delimiters, file_name)
     if n_comments:
         n_above += n_comments
-    elif n_above and not _is_header(
-        first_lines[n_above][1], first_lines[n_above + 1][1], delimiters, file_name
-    ):
+    elif n_above and not _is_header(texts[n_above], texts[n_above + 1], delimiters, file_name):
         n_above = 0
     titles = [number for number, line in first_lines[:n_above] if not line.startswith("#")]
     return titles, chain(first_lines[n_above:], remaining)
@@ -201,7 +193,7 @@ class Matrix:
             self,
             rows=tuple(self.rows[row] for row in complete),
             cells=self.cells[complete],
-            texts={},
+            texts={},  # binary files, which alone have modalities, have no texts
             lines=tuple(self.lines[row] for row in complete),
             partial=(),
             doubt=f"only {n_complete} of {len(self.rows)} are in every modality; the others are "
@@ -225,18 +217,19 @@ class Matrix:
     ) -> Matrix:
         """Return rows and columns as a new matrix, whose rows count from 1 and which has no notes.
 
-        `column_names` are new names of the columns. Cells that are no numbers keep their texts.
+        rows, columns: indices in the new order; None is all columns. `column_names` are new names
+        of the columns. Cells that are no numbers keep their texts.
         """
         part = self.subset(rows, range(len(self.columns)) if columns is None else columns)
         texts = part.texts
-        if self.transposed:
+        if self.transposed:  # the new matrix is not, so its keys are (row, column)
             texts = {key[::-1]: text for key, text in texts.items()}
         names = part.columns if column_names is None else column_names
         lines = tuple(range(1, len(rows) + 1))
         return Matrix(part.rows, names, part.cells, texts, lines, line_word="row")
 
     def subset(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        """Return rows and columns, with their texts, their lines of the file and all notes."""
+        """Return the rows and columns of these indices, with texts, lines of the file and notes."""
         new_row = {old: new for new, old in enumerate(rows)}
         new_column = {old: new for new, old in enumerate(columns)}
         texts = {}
@@ -341,9 +334,9 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> TextTable:
 
 
 def _write_decimal_points(rows: list[list[str]]) -> list[list[str]]:
-    """Return rows with points in the columns of numbers that have decimal commas.
+    """Return the rows, with points in place of the decimal commas of columns of numbers.
 
-    Three digits behind every comma may be thousands, and stay.
+    If three digits are behind every comma of a column, they may be thousands, and stay.
     """
     for column in range(len(rows[0])):
         filled = [row[column] for row in rows if not is_missing(row[column])]
@@ -389,7 +382,7 @@ def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int
 
 
 def _check_gene_count(text: str | bytes, file_name: str) -> None:
-    """Refuse a text of more rows or columns than any platform has genes."""
+    """Raise InvalidInput for a text of more rows or columns than any platform has genes."""
     if isinstance(text, str):
         count = max(text.count("\n"), *map(text[: text.find("\n")].count, "\t,;"))
     else:
@@ -427,7 +420,7 @@ def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterato
 
 
 def choose_ending(text: str | bytes, suffix: str, file_name: str) -> str:
-    """Return the ending whose delimiters a text has: its own, unless a .txt has another delimiter.
+    """Return the ending whose delimiters a text has: `suffix`, unless a .txt has no tabs.
 
     Without tabs it is .csv, as the run table of NCBI's SRA, or `SPACES_ENDING`, as R writes by
     default: names in quotes, and a header that is as wide as the rows or one field less.
@@ -443,7 +436,7 @@ def choose_ending(text: str | bytes, suffix: str, file_name: str) -> str:
 
 
 def _is_separated_by_spaces(lines: Sequence[str], file_name: str) -> bool:
-    """Tell whether the header and the rows, all of one width, have spaces between their cells."""
+    """Tell whether spaces separate the cells: rows of one width, and a header that fits them."""
     if any(sign in lines[0] for sign in ",;"):
         return False
     header, *widths = (len(split_row(line, " ", file_name)) for line in lines)
@@ -499,7 +492,10 @@ def _split_lines(
 def _measure_rows(
     lines: Iterable[tuple[int, str]], delimiter: str, has_quotes: bool, file_name: str
 ) -> tuple[list[int], list[int], bool]:
-    """Return line and width of each row, and whether any cell but the first of a row is quoted."""
+    """Return line and width of each row, and whether any cell but the first of a row is quoted.
+
+    has_quotes: whether the text has any quote; without one counting delimiters is enough.
+    """
     line_numbers = list[int]()
     widths = list[int]()
     has_quoted_cells = False
@@ -543,9 +539,10 @@ def _refuse_widths(
     file_name: str,
     rows: Iterator[str],
 ) -> None:
-    """Refuse rows of another width than the header, or a header of another width than most rows.
+    """Raise InvalidInput about rows of another width than the header, or a header of another width.
 
-    line_numbers, widths: line of the file and number of cells of each row. rows: their texts.
+    line_numbers, widths: line of the file and number of cells of each row, of which at least one
+    has another width than the header. rows: their texts.
     """
     wrong_rows = [k for k, width in enumerate(widths) if width != header_width]
     usual_width = Counter(widths).most_common(1)[0][0]
@@ -581,15 +578,12 @@ def _find_delimiter(header: str, suffix: str, place: str, *, single_column: bool
     if delimiter in header or (single_column and most_frequent not in header):
         return delimiter
     description = DELIMITER_NAMES[most_frequent] if most_frequent in header else "one column only"
-    ending = {
-        ",": " or rename it to .csv",
-        ";": " or rename it to .csv",
-        "\t": " or rename it to .tsv",
-    }.get(most_frequent, "")
+    ending = {",": ".csv", ";": ".csv", "\t": ".tsv"}.get(most_frequent)
+    renaming = f" or rename it to {ending}" if ending and most_frequent in header else ""
     raise input_error(
         place,
         f"the ending '{suffix}' promises {promised} between columns, but the header has "
-        f"{description}; save the file with {promised}{ending if most_frequent in header else ''}",
+        f"{description}; save the file with {promised}{renaming}",
     )
 
 

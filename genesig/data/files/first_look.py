@@ -139,10 +139,11 @@ def first_look(
         matrix = choose_header(matrix, list(map(str, file_table.cells.index)))
         measured, _ = without_absent(file_table, matrix, samples, path, notes)
         table = measured.cells
-        matrix = _select_table_samples(table, samples, matrix, path)
+        matrix = _select_table_samples(table, samples, matrix, path)  # now samples are in rows
     file_format = format_of(path)
     _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)
     doubt_lines = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
+    # Formats that are not `either_way` have samples in columns.
     either_way = file_format is not None and file_format.either_way
     in_rows = table is not None or (either_way and has_samples_in_rows(matrix))
     matrix = matrix if in_rows else matrix.transpose()
@@ -213,7 +214,10 @@ def _count_origin(path: str, matrix: Matrix) -> Lines:
 def _select_table_samples(
     table: pd.DataFrame, sample_path: str, matrix: Matrix, path: str
 ) -> Matrix:
-    """Return the matrix of the samples that a sample table names, with samples in rows."""
+    """Return the matrix of the samples in the index of a sample table, with samples in rows.
+
+    sample_path, path: files of the table and of the matrix, for messages.
+    """
     problems: list[Problem] = []
     names = list(map(str, table.index))
     oriented = orient(matrix, path, names, sample_path, problems)
@@ -229,8 +233,8 @@ def _without_non_genes(
 ) -> tuple[Matrix, Lines]:
     """Return a matrix without rows that are no samples and columns that are no genes.
 
-    With it come sentences for the user on what was left out. matrix: samples in rows. table: the
-    sample table, which helps to recognise such rows and columns; None if there is none yet.
+    With it come sentences on what was left out. matrix: samples in rows. table: the sample table,
+    which helps to recognise such rows and columns; None if there is none yet.
     """
     gene_matrix, _, problems = leave_out_non_genes(matrix, path, Surroundings(table))
     lines = tuple(f"{problem.message[:1].upper()}{problem.message[1:]}." for problem in problems)
@@ -238,7 +242,10 @@ def _without_non_genes(
 
 
 def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
-    """Refuse a matrix of which more than `max_share` of the cells are words."""
+    """Raise InvalidInput, with advice by its words, if `max_share` of the cells or more are words.
+
+    Words are texts that are neither numbers nor missing.
+    """
     words = [text for text in matrix.texts.values() if not is_missing(text)]
     if len(words) >= max_share * max(matrix.cells.size, 1):
         message = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
@@ -263,7 +270,7 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
 
 def _is_in_most_samples(matrix: Matrix) -> bool:
     """Tell whether cells without a number are in most rows and columns, as missing values are."""
-    matrix = matrix.transpose() if matrix.transposed else matrix
+    matrix = matrix.transpose() if matrix.transposed else matrix  # so that keys are (row, column)
     rows = {row for row, _ in matrix.texts}
     columns = {column for _, column in matrix.texts}
     return 2 * len(rows) > len(matrix.rows) and 2 * len(columns) > len(matrix.columns) > 2
@@ -283,9 +290,9 @@ def _has_sample_table(file_format: Format) -> bool:
 
 
 def _read_other_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
-    """Return the sample table in an expression file; None if there is no other table.
+    """Return the sample table in an expression file; None if its only table is the matrix.
 
-    matrix: of the genes, samples in rows.
+    part: ``data.part`` of the config. matrix: of the genes, samples in rows.
     """
     try:
         table = read_samples(path, matrix.rows, part)
@@ -297,7 +304,7 @@ def _read_other_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFra
 
 
 def _read_columns_about_samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
-    """Return the columns of a file of samples in rows that are no genes.
+    """Return the columns of a file of samples in rows that are no genes and no totals.
 
     None if none of them may be the label. matrix: the genes of the file, samples in rows.
     """
@@ -316,7 +323,7 @@ def _without_genes(table: pd.DataFrame, matrix: Matrix) -> pd.DataFrame:
     """Return the columns of a table that are no genes of a matrix, or are times and events."""
     genes = set(matrix.columns)
     clinical = table.loc[:, list(map(is_clinical, map(str, table.columns)))]
-    for pair in time_event_pairs(clinical):
+    for pair in time_event_pairs(clinical):  # numbers, which the matrix may have for genes
         genes -= {pair.time, pair.event}
     return table.loc[:, [name not in genes for name in table.columns]]
 
@@ -328,7 +335,7 @@ def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     X = matrix.cells
     zero_steps: list[dict[str, Any]] = []
     if zeros_stand_apart(X):
-        X = np.where(X == 0, np.nan, X)
+        X = np.where(X == 0, np.nan, X)  # as the step ZEROS does
         zero_steps = [{"step": ZEROS}]
     if standardised := genes_standardised(X):
         layers = f"; choose a layer by --part: {listing(matrix.parts)}" if matrix.parts else ""
@@ -338,7 +345,10 @@ def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
 
 
 def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
-    """Return the steps that take logarithms of X (n_samples, n_genes), and the reason."""
+    """Return the steps that take logarithms of X (n_samples, n_genes), and the reason.
+
+    No step if the values look logged, and no reason either if they plainly do.
+    """
     cells = X[np.isfinite(X)]
     if not cells.size:
         return [], ()
@@ -348,7 +358,6 @@ def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
         close = "though they are large: they lie close together"
         reason = f"Values that look logged ({size}), {close}; nothing is done to them."
         bulk = sizes(without_largest_genes(X))
-        # Smaller values are plainly logged, which needs no words.
         return [], (reason,) if looks_raw(bulk.p99, bulk.largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
@@ -360,7 +369,7 @@ def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
 
 
 def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the reason for a floor of log2 that is not the default."""
+    """Yield the reason for the floor of a step log2, if it has one: else the default holds."""
     if "floor" in step:
         values = X[np.isfinite(X)]
         share = 100 * float(np.mean((values != 0) & (values < step["floor"])))
@@ -374,8 +383,8 @@ def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[st
     unless the matrix `has_counts`.
     """
     X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
-    zeros = not has_counts and zeros_stand_apart(X)
-    X = np.where(X == 0, np.nan, X) if zeros else X
+    zeros_are_missing = not has_counts and zeros_stand_apart(X)
+    X = np.where(X == 0, np.nan, X) if zeros_are_missing else X
     X = X[:, ~np.isnan(X).all(axis=0)]  # the study leaves genes without a value out
     missing_cells = np.isnan(X)
     if not missing_cells.any():
@@ -386,14 +395,12 @@ def _propose_missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[st
     # Errors of formulas do not tell that a value was small.
     are_errors = len(formula_errors) >= missing_cells.sum()
     step = "knn_impute" if are_errors else step_for_missing(X)
-    is_low = step == "left_censored"
-    cause = (
-        "they are of low genes: too small to be measured"
-        if is_low
-        else "filled in from genes alike"
-    )
-    other_step = "knn_impute" if is_low else "left_censored"
-    as_zeros = ", written as 0, with no small value beside them" if zeros else ""
+    cause = "filled in from genes alike"
+    other_step = "left_censored"
+    if step == "left_censored":
+        cause = "they are of low genes: too small to be measured"
+        other_step = "knn_impute"
+    as_zeros = ", written as 0, with no small value beside them" if zeros_are_missing else ""
     reason = (
         f"{int(missing_cells.sum())} of {missing_cells.size} cells are missing{as_zeros} ({cause}; "
         f"the other step is {other_step})."
@@ -427,7 +434,7 @@ def _without_slashes(table: pd.DataFrame) -> tuple[pd.DataFrame, Lines]:
 
 
 def _find_patient_column(table: pd.DataFrame) -> str | None:
-    """Return the column of patients with several samples; None if names repeat or none is one."""
+    """Return the column of patients with several samples; None without, or if headers repeat."""
     if not table.columns.is_unique:
         return None
     class_names = [name for name, _ in class_columns(table) if not background_rank(table, name)]
@@ -439,8 +446,8 @@ def _propose_group(
 ) -> tuple[dict[str, Any], str]:
     """Return the settings that keep the samples of a patient together, and the reason.
 
-    No settings if the times or events of a patient's samples differ. data: the proposed section
-    ``data`` of the config.
+    They are pairs if each patient has one sample of each of two classes. No settings if the times
+    or events of a patient's samples differ. data: the proposed section ``data`` of the config.
     """
     units = counted(len(set(table[patient_column])), "value")
     reason = f"Column '{patient_column}': {units} for {len(table)} samples, as of patients with"
@@ -463,7 +470,8 @@ def _propose_folds(
 ) -> tuple[dict[str, Any], Lines]:
     """Return the settings for fewer folds than by default if the smallest class needs them.
 
-    Of patients with several samples the patients count. data: the section ``data`` of the config.
+    No settings if it has too few samples for any folds. Of patients with several samples the
+    patients count. data: the section ``data`` of the config.
     """
     if list(table.columns).count(label) != 1:
         return {}, ()
@@ -476,7 +484,7 @@ def _propose_folds(
         return {}, ()
     defaults = load_schema()["properties"]["splits"]["properties"]
     n_folds = min(n_units, defaults["folds"]["default"])
-    n_train = n_units - ceil(n_units / n_folds)
+    n_train = n_units - ceil(n_units / n_folds)  # of the class, in the smallest training set
     folds = {"folds": n_folds, "inner_folds": min(n_train, defaults["inner_folds"]["default"])}
     settings = {name: n for name, n in folds.items() if n < defaults[name]["default"]}
     if n_units // 2 < 2:  # a half of the samples needs two of each class
@@ -544,7 +552,8 @@ def _choose_classes(counts: Counter[str], *, has_unknown: bool) -> dict[str, Any
     """Return the setting ``classes``: the classes of at least `MIN_SAMPLES_PER_CLASS` samples.
 
     If they are not three or more, the two largest classes are compared. There is no setting if all
-    of three or more classes are used and no sample `has_unknown` class, or if two look like one.
+    of three or more classes are used and no cell is a word for an unknown class (`has_unknown`), or
+    if two classes look like one.
     """
     if equal_looking(counts, as_word):
         return {}
@@ -597,9 +606,9 @@ def _describe_numbers(table: pd.DataFrame, name: str) -> str:
 
 
 def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
-    """Return the lines about batches and usual covariates, with the settings for them.
+    """Return the lines about batches and usual covariates, with the settings for them; or ().
 
-    table: sample table, index = sample names.
+    table: sample table.
     """
     names = usual_covariates(table, label_columns(label))
     lines = [

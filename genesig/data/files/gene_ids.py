@@ -30,13 +30,11 @@ GENE_ID = re.compile(
 
 
 def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Problem]]:
-    """Return a matrix of samples × genes with each gene id once, and a note on merged columns.
+    """Return a matrix of samples × genes with each gene id once, and a warning of merged columns.
 
     Of several columns of one id the median stands for it in each sample, as for several ids of one
-    name in a gene table. It needs no other sample, so that new samples are treated alike.
-
-    matrix: samples in rows.
-    file_name: for messages.
+    name in a gene table. It needs no other sample, so that new samples are treated alike. Most ids
+    repeated are an error, and the matrix is unchanged.
     """
     columns_of_gene: dict[str, list[int]] = {}
     for column, gene in enumerate(matrix.columns):
@@ -70,7 +68,7 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
         medians = np.full(len(values), np.nan)
         numbers = np.where(is_number, values, np.nan)[has_number]
         medians[has_number] = np.nanmedian(numbers, axis=1)
-        single_matrix.cells[:, position] = medians
+        single_matrix.cells[:, position] = medians  # `subset` has copied the cells
         for row, k in np.argwhere(~is_number).tolist():
             text = matrix.text(row, gene_columns[k])
             if not is_missing(text):  # a fault: it is kept, so that the check of the cells names it
@@ -136,7 +134,7 @@ def _other_case_hint(needed: Iterable[str], present: Collection[str]) -> str:
 
 
 def _id_key(gene: str) -> str:
-    """Return an id in lower case; a number without the .0 that floats get."""
+    """Return a key that ids of one gene share: lower case, a number without the .0 of floats."""
     number = re.fullmatch(r"(\d+)([.]0)?", gene)
     return number[1] if number else gene.lower()
 
@@ -161,11 +159,11 @@ MAX_DAY_NUMBER_SHARE = 0.02  # share of the names; if more are such numbers, the
 
 
 def converted_names(names: Sequence[str]) -> list[str]:
-    """Return the names that a spreadsheet has converted to dates or numbers."""
+    """Return the names, of genes or samples, that a spreadsheet has made dates or numbers."""
     day_numbers = [name for name in names if DAY_NUMBER.fullmatch(name)]
     max_day_numbers = max(2, MAX_DAY_NUMBER_SHARE * len(names))
     n_numbers = sum(map(str.isdigit, names))
-    # If they are many, or fewer than the other whole numbers, they are numbers of genes, no days.
+    # If they are many, or fewer than the other whole numbers, they are ids, no days.
     if len(day_numbers) > max_day_numbers or n_numbers > 2 * len(day_numbers):
         day_numbers = []
     return [name for name in names if DATE_OR_NUMBER.fullmatch(name)] + day_numbers

@@ -126,7 +126,10 @@ def lack_of_values(series_matrix: Path) -> str:
 
 
 def _head_without_values(series_matrix: Path) -> list[str] | None:
-    """Return the lines above the table of a series matrix if that table has no row; else None."""
+    """Return the lines above the table of a series matrix if that table has no row; else None.
+
+    None, too, for a file that cannot be read: the reader of the matrix refuses it.
+    """
     lines = leading_lines(series_matrix, MAX_HEAD_LINES)
     head = list(takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, lines))
     header_and_row = islice((line.strip().lower() for line in lines if line.strip()), 2)
@@ -146,9 +149,10 @@ def _genome(head: Sequence[str]) -> tuple[str, str] | None:
 
 
 def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> Matrix:
-    """Return the counts of the samples of a series matrix, with the symbols of the genes.
+    """Return the counts of the samples of a series matrix, with the symbols of the genes, if any.
 
     samples: of the series matrix; those that NCBI did not process are named in `Matrix.doubt`.
+    load: returns the unpacked bytes of a file.
 
     Raises InvalidInput: a file cannot be read, or none of the samples has counts.
     """
@@ -195,7 +199,7 @@ def with_counts_only(
 ) -> TextTable:
     """Return the sample table of a series without the samples that NCBI did not process.
 
-    It is unchanged if `matrix_names` are those of another matrix than these counts.
+    It is unchanged if `matrix_names`, the columns of the matrix, are not those of the counts.
     """
     files = present_counts(series_matrix)
     names = table.cells.index

@@ -70,14 +70,14 @@ def _parse_gmx(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
 
 
 def _make_set(cells: list[str], place: str) -> NamedSet:
-    """Return the set of these cells, without quotes and repeated genes."""
+    """Return the set of two or more cells (name, description, genes), each gene once, unquoted."""
     name, description, *genes = (cell.strip().strip('"').strip() for cell in cells)
     unique_genes = tuple(dict.fromkeys(gene for gene in genes if not is_missing(gene)))
     return NamedSet(name, description, unique_genes, place)
 
 
 def _check_names(sets: list[NamedSet], file_name: str) -> None:
-    """Refuse a set without a name, or two sets of one name."""
+    """Raise InvalidInput for a set without a name, or two sets of one name."""
     places: dict[str, list[str]] = {}
     for gene_set in sets:
         if not gene_set.name:
@@ -96,7 +96,7 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
 
 
 def _check_genes(sets: list[NamedSet], file_name: str) -> None:
-    """Refuse a file whose sets have no genes, or numbers instead of genes."""
+    """Raise InvalidInput if no set has a gene, or most have decimal numbers instead of genes."""
     filled_sets = [gene_set for gene_set in sets if gene_set.genes]
     if not filled_sets:
         names = listing(gene_set.name for gene_set in sets)

@@ -1,7 +1,8 @@
 """Find the numbers of a table among corners, further lines of names, footnotes and blank columns.
 
 Laboratories write sample data above the numbers and gene data at their left, so that a corner stays
-blank. People write the class above the name of a sample, and a legend below the numbers.
+blank. People write the class above the name of a sample, and a legend below the numbers. Samples
+are columns here. The first column of the file is `Matrix.rows`, the others have numbers from 0 on.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
 
 
 def _select_below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
-    """Return the part of a matrix below a row, whose cells become the names of the samples.
+    """Return the part of a matrix below a row, whose cells (`header`) become the sample names.
 
-    A blank row behind it has the header of the gene ids alone, as pandas writes several headers.
+    A blank row behind it is left out: pandas writes the header of the gene ids there, alone.
     """
     first_row = row + 1
     while first_row < len(matrix.rows) - 1 and _is_blank(matrix, first_row):
@@ -77,7 +78,10 @@ def _select_below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matr
 
 
 def _with_distinct_names(matrix: Matrix) -> Matrix:
-    """Return the part below a line of distinct words, if the header repeats few words (classes)."""
+    """Return the part below a line of distinct words, if the header repeats few words (classes).
+
+    The matrix itself if there is no such line.
+    """
     if 2 * len(set(matrix.columns)) > len(matrix.columns):
         return matrix
     for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
@@ -144,7 +148,8 @@ def _is_blank(matrix: Matrix, row: int) -> bool:
 def _count_left_columns(matrix: Matrix) -> int:
     """Return how many columns stand left of the numbers, the first not counted; 0 without corner.
 
-    Their headers are blank, as the corner is; the last of them may have the labels of the lines.
+    Their headers are blank, as the corner mostly is. If it is, a column behind them may belong to
+    them, with the labels of the lines above the numbers.
     """
     n_blank = 0
     while n_blank < len(matrix.columns) and not matrix.columns[n_blank]:
@@ -183,6 +188,7 @@ def _row_below_corner(matrix: Matrix) -> int | None:
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
         if not all(map(_is_word, _left_texts(matrix, row, n_left))):
             continue
+        # Shares of numbers, at the right of this row and of the next one.
         share_here = np.isfinite(matrix.cells[row, n_left:]).mean()
         share_below = np.isfinite(matrix.cells[row + 1, n_left:]).mean()
         return row if share_here < 1 / 2 <= share_below else None
@@ -192,17 +198,15 @@ def _row_below_corner(matrix: Matrix) -> int | None:
 def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     """Return the numbers with sample names from above and gene ids from the left.
 
-    `header_row` is the row with the headers of the columns at the left.
+    Samples are named by the first line of distinct names, one labelled as samples' if there is one.
+    header_row: the row with the headers of the columns at the left, from `_row_below_corner`.
     """
     n_left = _count_left_columns(matrix)
     sample_columns = range(n_left, len(matrix.columns))
     body_rows = range(header_row + 1, len(matrix.rows))
     header_lines = [matrix.columns[n_left:]]
     header_lines += [_row_texts(matrix, row, sample_columns) for row in range(header_row + 1)]
-    labels = [
-        _line_label(matrix, None, n_left),
-        *(_line_label(matrix, row, n_left) for row in range(header_row + 1)),
-    ]
+    labels = [_line_label(matrix, row, n_left) for row in (None, *range(header_row + 1))]
     usable_lines = [
         k for k, line in enumerate(header_lines) if all(line) and len(set(line)) == len(line)
     ]
@@ -235,7 +239,11 @@ def _left_texts(matrix: Matrix, row: int, n_left: int) -> list[str]:
 
 
 def _line_label(matrix: Matrix, row: int | None, n_left: int) -> str:
-    """Return the label of a line above the numbers, written at its left; None is the first line."""
+    """Return the label of a line above the numbers, written at its left.
+
+    row: None is the first line, the columns' names. A label may stand beside the numbers if a
+    column of labels is there, else in the first column.
+    """
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]
     cells = _left_texts(matrix, row, n_left)

@@ -61,7 +61,8 @@ TEST_RESULT_HEADERS = {
 def name_rows_by_words(matrix: Matrix) -> Matrix:
     """Return a matrix named by its first column of words, if its names count the rows or repeat.
 
-    Columns that count the rows again, as pandas writes after a second reading, are left out.
+    Columns that count the rows again, as pandas writes after a second reading, are left out. The
+    matrix lies as in its file, and is unchanged if it has no such column.
     """
     n = len(matrix.rows)
     if n >= MIN_NUMBERED_ROWS and len(set(matrix.rows)) < (1 - MAX_REPEATED_SHARE) * n:
@@ -99,20 +100,18 @@ def _name_rows_by_distinct_words(matrix: Matrix) -> Matrix:
 
 
 def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
-    """Return a matrix without the columns that describe genes; symbols among them are kept.
+    """Return a matrix, genes in rows, without the columns that describe genes.
 
-    Results of a test beside the values of samples describe genes, too.
+    Their symbols are kept as `Matrix.symbols`. Results of a test beside the values of samples
+    describe genes, too. The matrix is unchanged if no column describes genes, or each does.
 
     Raises InvalidInput: it is a table of test results, which has no expression.
     """
     names = [name.lower() for name in matrix.columns]
     plain_names = [re.sub(r"[\W_]+", "", name) for name in names]
-    program = ""
-    test_headers: set[str] = set()
-    for test_program, (required_headers, further_headers) in TEST_RESULT_HEADERS.items():
-        if not program and required_headers <= set(names):
-            program = test_program
-            test_headers = required_headers | further_headers
+    programs = (name for name, (required, _) in TEST_RESULT_HEADERS.items() if required <= {*names})
+    program = next(programs, None)  # the program that wrote results of a test
+    test_headers = set[str]().union(*TEST_RESULT_HEADERS[program]) if program else set[str]()
     has_positions = len(POSITION_HEADERS & set(names)) > 2
     is_annotation = [
         plain_name in ANNOTATION_HEADERS
@@ -129,21 +128,15 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
         raise input_error(file_name, f"{message}; name the counts or the normalised values instead")
     if not any(is_annotation) or all(is_annotation):
         return matrix
-    gene_columns = [k for k, is_left_out in enumerate(is_annotation) if not is_left_out]
+    value_columns = [k for k, is_left_out in enumerate(is_annotation) if not is_left_out]
     symbol_column = next(
         (k for word in SYMBOL_HEADERS for k, name in enumerate(plain_names) if name == word), None
     )
     symbol_of_gene = {} if symbol_column is None else _symbols_of_genes(matrix, symbol_column)
-    new_column = {old: new for new, old in enumerate(gene_columns)}
-    texts = {
-        (row, new_column[k]): text for (row, k), text in matrix.texts.items() if k in new_column
-    }
-    columns = _without_folders([matrix.columns[k] for k in gene_columns])
+    values = matrix.subset(range(len(matrix.rows)), value_columns)
     return replace(
-        matrix,
-        columns=columns,
-        cells=np.ascontiguousarray(matrix.cells[:, gene_columns]),
-        texts=texts,
+        values,
+        columns=_without_folders(values.columns),
         symbols=symbol_of_gene,
         marked=frozenset().union(*ids_by_mark_column.values()),
         annotation=tuple(
@@ -153,7 +146,10 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
 
 
 def _columns_of_marks(matrix: Matrix, plain_names: Sequence[str]) -> dict[int, set[str]]:
-    """Return column -> ids of the rows that it marks as decoys or contaminants."""
+    """Return column of marks -> ids of the rows that it marks as decoys or contaminants.
+
+    plain_names: headers in lower case, letters and digits alone.
+    """
     ids_by_column: dict[int, set[str]] = {}
     for column, plain_name in enumerate(plain_names):
         if MARK_HEADER.fullmatch(plain_name):
@@ -186,7 +182,7 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
     """Return one gene set for each value of a column of the gene table.
 
     table: gene table, index = gene ids. Genes without a value are in no set.
-    column, file_name: one of its columns; its file, for messages.
+    file_name: file of the table, for messages.
 
     Raises InvalidInput: no such column, or one without a value, or of names that differ from gene
         to gene.
@@ -226,11 +222,11 @@ def has_samples_in_rows(matrix: Matrix) -> bool:
 
     Ids of genes, the header of the first column, classes, ages and times beside the values, and
     names that differ in their numbers alone tell samples from genes. If these say nothing, the
-    shorter side has the samples.
+    shorter side has the samples. Ids of genes count twice, as they leave least doubt.
     """
     columns = matrix.columns
     rows = matrix.rows
-    hints_of_rows = (
+    hints_of_rows = (  # above 0 if rows are samples, below 0 if columns are
         2 * (_are_gene_ids(columns) - _are_gene_ids(rows)),
         bool(SAMPLE_HEADER.fullmatch(matrix.corner)) - bool(GENE_HEADER.fullmatch(matrix.corner)),
         _has_columns_about_samples(matrix) - _has_columns_about_samples(matrix.transpose()),
@@ -245,9 +241,9 @@ def _are_gene_ids(names: Sequence[str]) -> bool:
 
 
 def _has_columns_about_samples(matrix: Matrix) -> bool:
-    """Tell whether a column has classes, or is called as an age or a time, and is none of genes."""
+    """Tell whether a column has classes or is called as an age or a time, if rows are samples."""
     is_named = [is_clinical(name) for name in matrix.columns]
-    if 0 < sum(is_named) <= len(is_named) / 2:
+    if 0 < sum(is_named) <= len(is_named) / 2:  # if most are, they are no ages beside values
         return True
     words_of_column: dict[int, Counter[str]] = {}
     for place, text in matrix.texts.items():
@@ -284,8 +280,8 @@ def orient(
 ) -> Matrix | None:
     """Return the matrix with samples in rows, found by the names of the sample table.
 
-    If that is impossible, a problem is appended and None returned. `names` are those of the sample
-    table, whose file is `sample_file`.
+    If that is impossible, an error is appended and None returned. `names` are those of the sample
+    table, whose file is `sample_file`. The matrix lies as in its file.
     """
     sample_names = set(names)
     matrix = choose_header(matrix, names)
@@ -332,7 +328,10 @@ def _message_without_ids(matrix: Matrix) -> str:
 
 
 def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:
-    """Return which column of the matrix has the sample names as words, or ''."""
+    """Return the end of a message: which column of the matrix has the sample names as words; or ''.
+
+    The matrix lies as in its file.
+    """
     n_names_of_column = Counter(
         column for (_, column), text in matrix.texts.items() if text.strip() in names
     )
@@ -343,7 +342,10 @@ def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:
 
 
 def _affix_message(matrix: Matrix, names: Sequence[str]) -> str:
-    """Return the message about several columns of each sample (P00_count, P00_fpkm), or ''."""
+    """Return the message about several columns of each sample (P00_count, P00_fpkm), or ''.
+
+    names: of the sample table, of which none may be in the matrix as it is.
+    """
     columns = set(matrix.columns)
     all_names = columns.union(matrix.rows)
     if len(names) < 2 or not all_names.isdisjoint(names):
@@ -429,7 +431,10 @@ def changed_name_advice(names: Sequence[str], table_names: Collection[str]) -> s
 
 
 def _affix_advice(names: Collection[str], candidates: Collection[str], table_words: str) -> str:
-    """Return the message that most names are among the candidates with one affix added, or ''."""
+    """Return the message that most names are among the candidates with one affix added, or ''.
+
+    table_words: "here" if the candidates are the names of the table that the message is about.
+    """
     all_candidates = set(candidates)
     first_name = next(filter(None, names), "")
     if not first_name:

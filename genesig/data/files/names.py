@@ -104,7 +104,10 @@ def named_files(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _find_file_names(config: Config) -> Iterator[tuple[Config, str, str]]:
-    """Yield (container, key, place) of each file name in a config."""
+    """Yield (container, key, place) of each file name in a config: it is ``container[key]``.
+
+    place: section and key, for messages.
+    """
     for *section, key in FILE_KEY_PATHS:
         container = config.get(section[0]) if section else config
         if (

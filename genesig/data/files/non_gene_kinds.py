@@ -1,4 +1,7 @@
-"""The kinds of rows and columns that are no genes, and the names by which programs write them."""
+"""The kinds of rows that are no genes, and the names by which programs write them.
+
+Kinds are named by a file that has genes in rows; elsewhere its columns are such rows.
+"""
 
 from __future__ import annotations
 
@@ -164,8 +167,8 @@ MIN_DIFFERENT_VALUES = 3  # different values from which on values alone tell wha
 def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[int, NonGeneKind]:
     """Return position -> kind of each name that is no gene by the pattern of a kind.
 
-    A kind of more than half of the names is the subject of the matrix, and stays; so do the kinds
-    whose names are `excluded`.
+    A name has the first kind that fits. A kind of more than half of the names is the subject of the
+    matrix, and stays; so do the kinds of which `NonGeneKind.name` is `excluded`.
     """
     kind_of_position: dict[int, NonGeneKind] = {}
     for kind in KINDS_BY_NAME:
@@ -192,7 +195,7 @@ def _short_agilent_controls(names: Sequence[str]) -> list[int]:
 
 
 def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
-    """Return the positions without micro-RNA of a species that is frequent in the matrix.
+    """Return the positions of names but for micro-RNA of a species that is frequent among them.
 
     The first four letters of micro-RNA are the species: ``hsa-miR-21``.
     """

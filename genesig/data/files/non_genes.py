@@ -83,9 +83,9 @@ def leave_out_non_genes(
 
     Returns matrix: the same object if nothing is left out; dropped: {kind, name, reason} of each
     row and column that is left out; problems: a note on what was left out, or a warning if values
-    decided; a warning of whole numbers.
+    decided; warnings of short numbers, which stay; an error alone if no column is a gene.
     """
-    annotation = find_annotation_rows(matrix, surroundings.table)
+    annotation = find_annotation_rows(matrix, surroundings.table)  # rows here are samples
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
     kind_of_column = _find_named_columns(matrix, surroundings)
     kind_of_column |= _find_sample_table_columns(matrix, samples, surroundings, kind_of_column)
@@ -132,7 +132,7 @@ def leave_out_non_genes(
     return matrix, dropped, problems
 
 
-# Code of a warning -> numbers of the columns that may describe samples.
+# Code of a warning -> words for the short numbers of columns that may describe samples.
 SHORT_NUMBERS = {
     "whole_numbers": "of whole numbers where the genes have decimals",
     "few_decimals": "of fewer decimals than the genes have",
@@ -177,7 +177,7 @@ def _left_out_problem(
 
 
 def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
-    """Return column -> kind of each column that is no gene by its name."""
+    """Return column -> kind of each column that is no gene by its name, and that is to go."""
     genes = set(surroundings.genes)
     excluded = set(surroundings.kept_kinds)
     if matrix.line_word == RAW_PROBE:
@@ -206,7 +206,7 @@ def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int,
 def _find_sample_table_columns(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> dict[int, NonGeneKind]:
-    """Return column -> kind of each unclassified column that describes the samples.
+    """Return column -> kind of each column that describes the samples, but for `classified` ones.
 
     These are row numbers, columns of words, clinical whole numbers, and the columns of
     `_columns_in_table`. {} if they are more than half of the unclassified columns, as genes are.
@@ -221,7 +221,7 @@ def _find_sample_table_columns(
         k for k, name in enumerate(matrix.columns) if k not in classified and name not in genes
     }
     table = surroundings.table
-    # `as_read` makes names equal that differ in case or blanks only.
+    # `as_read` makes names equal that differ in case or blanks only. A later kind replaces others.
     headers = set() if table is None else {as_read(str(name)) for name in table.columns}
     kind_of_column = dict.fromkeys(_find_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of_column |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
@@ -283,7 +283,10 @@ def _find_row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
 def _columns_in_table(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings
 ) -> Iterator[int]:
-    """Yield the columns of a matrix that the sample table has, too, by name and values."""
+    """Yield the columns of a matrix that the sample table has, too, by name and values.
+
+    Values alone decide if they are many. A column may be yielded twice.
+    """
     table = surroundings.table
     if table is None or table.empty or not table.index.is_unique:
         return
@@ -333,9 +336,9 @@ def numbers_of(cells: Iterable[object]) -> Array:
 
 
 def _have_equal_values(x: Array, values: Array) -> bool:
-    """Tell whether two columns (n_samples,) are equal in nearly all samples with both values.
+    """Tell whether two columns (n_samples,) are equal in nearly all samples that have both values.
 
-    Not if x lacks more than half of the `values`.
+    They are not if x lacks more than half of the `values`.
     """
     both_known = np.isfinite(x) & np.isfinite(values)
     if 2 * both_known.sum() < np.isfinite(values).sum() or not both_known.any():
@@ -347,7 +350,7 @@ def _have_equal_values(x: Array, values: Array) -> bool:
 
 
 def _are_codes_of(x: Array, cells: Iterable[object]) -> bool:
-    """Tell whether the numbers x are codes for the words of a column, one number for each word."""
+    """Tell whether the numbers x (n,) are codes for words (n,), one number for each word."""
     pairs = {
         (number, str(cell))
         for number, cell in zip(x.tolist(), cells, strict=True)
@@ -359,7 +362,10 @@ def _are_codes_of(x: Array, cells: Iterable[object]) -> bool:
 
 
 def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
-    """Yield the columns with exactly these values, whatever their names."""
+    """Yield the columns with exactly these values, whatever their names; NaN are not compared.
+
+    values (len(rows),): of a column of the sample table, at least one of them a number.
+    """
     known_rows = np.flatnonzero(np.isfinite(values)).tolist()
     measured = [rows[k] for k in known_rows]
     for column in np.flatnonzero(matrix.cells[measured[0]] == values[known_rows[0]]).tolist():
@@ -370,7 +376,10 @@ def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterat
 def _unclassified_short_numbers(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> dict[str, list[str]]:
-    """Return a key of `SHORT_NUMBERS` -> names of unclassified columns of such numbers."""
+    """Return key of `SHORT_NUMBERS` -> names of columns of such numbers that are not `classified`.
+
+    If they are many, they are genes, and left out.
+    """
     if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return {}
     columns_by_code = {
@@ -395,11 +404,11 @@ def _find_total_columns(
     kind_of_column: dict[int, NonGeneKind],
     surroundings: Surroundings,
 ) -> list[int]:
-    """Return the columns that are the sum or the mean of all other genes, one or two at most.
+    """Return the columns that are the sum or the mean of all other genes.
 
-    A few samples find the candidates, all samples confirm them. The sum may include the columns of
-    `SUMMARIES`, which programs that count reads write, or not. Of the mean of n genes, n times the
-    value is the sum.
+    A few samples find the candidates, all samples confirm them; more than `MAX_TOTAL_COLUMNS`
+    candidates are genes. The sum may include the columns of `SUMMARIES`, which programs that count
+    reads write, or not. Of the mean of n genes, n times the value is the sum.
     """
     genes = np.array(
         [column for column in range(len(matrix.columns)) if column not in kind_of_column], dtype=int

@@ -38,9 +38,9 @@ def names_patients(column: str) -> bool:
 def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str | None:
     """Return the column of patients with several samples, if a table has it.
 
-    It is called as patients are, or its values repeat and have one class each in a column of
-    `class_names`, far more often than by chance, and none is a number, such as a time. All its
-    cells are filled in.
+    It is called as patients are. Else its values have one class each in a column of `class_names`,
+    far more often than by chance, and none is a number, such as a time; of several such columns it
+    is the one with most values. All its cells are filled in, and its values repeat.
     """
     candidates = [
         name for name in map(str, table.columns) if not is_covariate(name) and _repeats(table, name)
@@ -59,7 +59,7 @@ def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str 
 
 
 def varies_within(table: pd.DataFrame, name: str, unit_column: str) -> bool:
-    """Tell whether samples with one value of the unit column differ in another column."""
+    """Tell whether samples of one value of the unit column (patient) differ in column `name`."""
     units = table[unit_column]
     return len({*zip(units, table[name], strict=True)}) > len(set(units))
 
@@ -100,5 +100,5 @@ def chance_of_one_response(
     for unit_rows in repeated_units:
         drawn_samples = np.arange(len(unit_rows))
         shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
-        log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
+        log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))  # no log of 0
     return float(np.exp(log_chance))

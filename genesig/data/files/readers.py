@@ -110,7 +110,7 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
 
 
 def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> dict[str, Path]:
-    """Return sample -> file from a column of the sample table; a blank cell has no file.
+    """Return sample -> path of its file from a column of the sample table; not for blank cells.
 
     column: names of files, seen from the folder; index = sample names.
     folder, sample_file: the folder of the arrays; the file of the sample table.
@@ -154,7 +154,7 @@ def _refuse_sparse_matrix(folder: Path) -> None:
 
 
 def _refuse_folder(folder: Path) -> NoReturn:
-    """Raise the error that a folder has no arrays."""
+    """Raise InvalidInput: a folder has no arrays; its only readable file is named, if any."""
     if only_file := _only_readable_file(folder):
         raise input_error(folder, f"is a folder; name the file in it: {only_file}")
     raise input_error(
@@ -165,7 +165,7 @@ def _refuse_folder(folder: Path) -> NoReturn:
 
 
 def _refuse_several_arrays(path: Path, folder: Path) -> NoReturn:
-    """Raise the error that a file of a folder holds more than one array."""
+    """Raise InvalidInput: a file of a folder holds several arrays; alone there, it can be read."""
     if _only_readable_file(folder):
         raise input_error(folder, f"is a folder; name the file in it: {path}")
     raise input_error(
@@ -260,7 +260,7 @@ def read_matrix(
 
 
 def _only_readable_file(folder: Path) -> Path | None:
-    """Return the one file of a folder that has the ending of a format; None if there are others."""
+    """Return the file of a folder that has the ending of a format; None if not just one has."""
     files = [path for path in folder.iterdir() if path.is_file() and suffix_of(path) in READERS]
     return files[0] if len(files) == 1 else None
 
@@ -316,7 +316,7 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
 
 
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
-    """Return the gene sets of a GMT or GMX file, or of a column of a gene table."""
+    """Return the gene sets of a GMT or GMX file, or of a column of a gene table if one is named."""
     if column is not None:
         return sets_of_column(read_genes(path, None), column, str(path))
     suffix = suffix_of(path)
@@ -324,11 +324,10 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
         raise input_error(path, "is a folder; name the file of gene sets in it")
     if suffix not in SET_PARSERS:
         fault = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-        message = (
-            f"{fault} for gene sets (known: {', '.join(SET_PARSERS)}; also gzipped); save them as "
-        )
         raise input_error(
-            path, f"{message}GMT: name, description and genes of a set on one line, tabs between"
+            path,
+            f"{fault} for gene sets (known: {', '.join(SET_PARSERS)}; also gzipped); save them as "
+            "GMT: name, description and genes of a set on one line, tabs between",
         )
     return parse_sets(
         as_text(read_unpacked(path), str(path), legacy_encoding=True), suffix, str(path)
@@ -351,7 +350,7 @@ def assign_part(
     same_file = [part if path == expression else None for path in other_files]
     suffixes = [suffix_of(path) if path else "" for path in other_files]
     files_have_parts = [suffix in READERS and bool(READERS[suffix].parts) for suffix in suffixes]
-    if (
+    if (  # in this order, as the last condition opens the file
         part is None
         or not any(files_have_parts)
         or expression in other_files
@@ -422,7 +421,7 @@ def load_schema() -> dict[str, Any]:
 
 
 def _with_plugins(schema: SchemaNode) -> SchemaNode:
-    """Return the config's schema with the names and settings that other packages offer, in place.
+    """Return the config's schema, to which names and settings of other packages are added in place.
 
     Raises InvalidInput: a step cannot be loaded.
     """
@@ -469,7 +468,7 @@ def _yaml_as_json(text: str) -> str:
 
 
 def _unknown_suffix_error(path: str | Path, suffixes: list[str]) -> InvalidInput:
-    """Return the error about a file whose ending no format has."""
+    """Return the error about a file whose ending no format has; `suffixes` are those that do."""
     suffix = suffix_of(path)
     if not suffix and not Path(path).exists():
         read_content(path)  # raises the error that there is no such file, with similar names

@@ -1,6 +1,7 @@
 """Find the column of a sample table that has the names of the matrix's samples; check these names.
 
-The rows that an SDRF file has for one sample, its raw files or runs, become one row.
+The rows that an SDRF file has for one sample, its raw files or runs, become one row. An axis is the
+rows or the columns of a matrix; either may be the samples.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def with_matrix_names(
     sample_file: file of the sample table.
     column: ``data.sample_names``: the column that holds the names; None looks for it.
     problems: a note or a warning names the column that was chosen; an error says why none could be,
-        `ON_ITS_SIDE` if the header has the samples, `TWO_HEADERS` if it stands in the second row.
+        `ON_ITS_SIDE` if the header has the samples, `TWO_HEADERS` if the second row is the header.
     """
     cells = _index_by_names(table.cells, axes, sample_file, column, problems)
     table = _without_second_header(table.with_cells(cells), axes, sample_file, problems)
@@ -107,6 +108,7 @@ def _without_second_header(
     cells = table.cells
     names = list(map(str, cells.index))
     n_measured = max(len(set(names[1:]).intersection(axis)) for axis in axes)
+    # The first row is no sample, and half of the others are.
     if len(names) < 3 or 2 * n_measured < len(names) or any(names[0] in axis for axis in axes):
         return table
     first_row = [str(cell).strip() for cell in cells.iloc[0]]
@@ -122,7 +124,7 @@ def _without_second_header(
     )
     if is_repeated or not has_values:
         return table
-    line_location = f"{sample_file}, line {(table.lines or [2])[0]}"
+    line_location = f"{sample_file}, line {(table.lines or [2])[0]}"  # line 1 is the header
     headings = list(map(str, cells.columns))
     header_words = listing(filter(None, [names[0], *words]))
     if "" in headings or len(set(headings)) < len(headings):
@@ -137,14 +139,11 @@ def _without_second_header(
 def _index_by_names(
     table: pd.DataFrame, axes: Axes, sample_file: str, column: str | None, problems: list[Problem]
 ) -> pd.DataFrame:
-    """Return the table indexed by the column of `with_matrix_names`, with all its rows."""
+    """Return the table, all rows, indexed by the column that `with_matrix_names` describes."""
     headers = [str(table.index.name), *map(str, table.columns)]
     if column is not None and headers.count(column) != 1:
-        problems.append(
-            Problem(
-                sample_file, _missing_column_message(column, headers, sample_file), code="no_column"
-            )
-        )
+        message = _missing_column_message(column, headers, sample_file)
+        problems.append(Problem(sample_file, message, code="no_column"))
         return table
     if column is None:
         if _first_column_suffices(table, axes):
@@ -279,9 +278,9 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
 
 
 def _count_present_names(cells: set[str], axes: Axes) -> tuple[int, bool]:
-    """Return how many cells name the axis with most of them, and whether they are half of a side.
+    """Return the larger number of names that the cells share with an axis, and whether half do.
 
-    A side is the cells, or the names of an axis; the smaller one counts.
+    It is half of the cells or of the names of an axis, the smaller of both numbers.
     """
     n_shared = [len(cells & set(axis)) for axis in axes]
     are_half = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(n_shared, axes, strict=True))
@@ -399,10 +398,10 @@ READING_BY_MANNER: dict[str, Reading] = {
 def _matching_columns(
     table: pd.DataFrame, name: str, position: int, axes: Axes, manner: str, reading: Reading
 ) -> Iterator[NameColumn]:
-    """Yield a column, once for each axis, that names half of its samples or of the matrix.
+    """Yield a column, once for each axis of which it names half, or that has half of its cells.
 
-    name, position: header of the column; 0 is the index. manner, reading: item of
-    `READING_BY_MANNER`.
+    name, position: header of the column; 0 is the index, 1 the first other one. manner, reading:
+    item of `READING_BY_MANNER`.
 
     Numbers may be ids of genes by chance: they must be half of the names of the matrix.
     """
@@ -423,9 +422,10 @@ def _matching_columns(
 def _choose_column(
     matches: list[NameColumn], sample_file: str, problems: list[Problem]
 ) -> NameColumn | None:
-    """Return the column with most names; None, with an error, if two are equally good."""
+    """Return the column with most names; None, with an error, if two as good name other rows."""
 
     def rank(match: NameColumn) -> tuple[int, bool, bool]:
+        """Return a sort key: number of names, whether each occurs once, whether usual."""
         is_unique = match.n_names == len(match.names)
         return match.n_names, is_unique, USUAL_HEADER.fullmatch(match.name) is not None
 
@@ -435,16 +435,11 @@ def _choose_column(
     if different_columns:
         pair = listing([leading[0].name, different_columns[0].name])
         message = (
-            f"columns {pair} name the same samples of the matrix in different rows; say which "
+            f"columns {pair} name the same samples of the matrix in different rows; say which is "
+            f"meant: {SAMPLE_NAMES_SETTING}"
         )
-        problems.append(
-            Problem(
-                sample_file,
-                f"{message}is meant: {SAMPLE_NAMES_SETTING}",
-                code="sample_names_unclear",
-                key=SAMPLE_NAMES_SETTING,
-            )
-        )
+        code = "sample_names_unclear"
+        problems.append(Problem(sample_file, message, code=code, key=SAMPLE_NAMES_SETTING))
         return None
     return leading[0]
 
@@ -520,7 +515,8 @@ def _index_by_column(
 ) -> pd.DataFrame:
     """Return the table indexed by a column, or by `names` for its cells, which then stay a column.
 
-    The previous index becomes an ordinary column if it has a name.
+    position: as for `_cells_of_column`. The previous index becomes an ordinary column if it has a
+    name.
     """
     import pandas as pd
 
@@ -602,9 +598,9 @@ FAULTY_IDS = "sample_ids"  # code of the problems of blank and repeated sample n
 
 
 def values_as_names_fault(names: Sequence[str], column: str) -> str:
-    """Return the message that sample names are measured values, by a sign and decimals; or ''.
+    """Return the message that sample names are measured values: most have decimals, one a minus.
 
-    column: header of the first column, of the names.
+    '' if they are not. column: header of the first column, of the names.
     """
     decimals = [name for name in names if "." in name and is_number(name)]
     if 2 * len(decimals) <= len(names) or not any(float(name) < 0 for name in decimals):

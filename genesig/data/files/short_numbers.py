@@ -1,4 +1,7 @@
-"""Find columns of fewer decimals than the genes have: ages, times and codes of samples."""
+"""Find columns of fewer decimals than the genes have: ages, times and codes of samples.
+
+Samples are rows here, genes are columns. A number is short if it has few decimals or none.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by roun
 
 
 def find_clinical_columns(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
-    """Yield columns of fewer decimals than the genes have, with the name of an age or a time."""
+    """Yield columns of fewer decimals than the genes have, with the name of an age or a time.
+
+    samples: rows of the matrix that are samples.
+    """
     if not any(map(is_clinical, matrix.columns)):
         return
     X = matrix.cells[samples]
@@ -38,7 +44,7 @@ def find_clinical_columns(matrix: Matrix, samples: Sequence[int]) -> Iterator[in
 
 
 def columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
-    """Return the columns of whole numbers that would have decimals if they were genes."""
+    """Return the columns of different whole numbers that would have decimals if they were genes."""
     X = matrix.cells[samples]
     candidates = _are_small_and_short(X)
     if not candidates.any() or not _genes_have_decimals(matrix, X, candidates):
@@ -95,9 +101,8 @@ def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
     n_columns = X.shape[1]
     if not has_decimals.any():
         return np.zeros(n_columns, dtype=bool)
-    n_digits = np.median(
-        [_significant_digits(value) for value in X[has_decimals][:MAX_CELLS_FOR_DIGITS]]
-    )
+    digits = [_significant_digits(value) for value in X[has_decimals][:MAX_CELLS_FOR_DIGITS]]
+    n_digits = np.median(digits)
     is_known = np.isfinite(X)
     largest = np.max(np.where(is_known, np.abs(X), 0), axis=0, initial=0)
     n_nonzero = (is_known & (X != 0)).sum(axis=0)
@@ -112,7 +117,7 @@ def _are_small_and_short(X: Array, n_decimals: int = 0) -> Array:
 
 
 def _max_candidates(n_columns: int) -> float:
-    """Return how many columns of short numbers may describe samples; more of them are genes."""
+    """Return the number of columns of short numbers above which they are genes."""
     return max(
         (1 - MIN_EQUAL_SHARE) * n_columns, min(MAX_SHORT_COLUMNS, MAX_SHORT_SHARE * n_columns)
     )
@@ -124,7 +129,7 @@ def _have_decimals(X: Array, n_decimals: int = 0) -> Array:
         return np.asarray(np.isfinite(X) & (np.floor(X) != X))
     scaled = np.where(np.abs(X) < MAX_WITH_DECIMALS, X, 0) * 10**n_decimals
     rounded = np.rint(scaled)
-    is_tiny = (rounded == 0) & (scaled != 0)
+    is_tiny = (rounded == 0) & (scaled != 0)  # as 1e-9, whose difference is below the tolerance
     return np.asarray((np.abs(scaled - rounded) > DECIMAL_TOLERANCE) | is_tiny)
 
 
@@ -134,6 +139,6 @@ def _numbers(x: Array) -> Array:
 
 
 def _significant_digits(value: float) -> int:
-    """Return the number of significant digits, ten at most."""
+    """Return the number of significant digits, ten at most; zeros at the end do not count."""
     digits = f"{abs(value):.9e}".partition("e")[0].replace(".", "").rstrip("0")
     return len(digits)

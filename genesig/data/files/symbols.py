@@ -89,8 +89,8 @@ def needed_names(
 ) -> dict[str, str]:
     """Return present name -> needed name of genes that are present under another name.
 
-    rows: name -> row of HGNC's table, as `rows_by_name` returns it. Genes of two present names are
-    left out.
+    rows: name -> row of HGNC's table, as `rows_by_name` returns it. Two names of one row are of one
+    gene; a gene of two present names is left out.
     """
     present_names = list(present_names)
     needed = list(dict.fromkeys(needed))
@@ -111,31 +111,13 @@ def plain_name(name: str) -> str:
 
 
 PROBE_HEADERS = (
-    "id",
-    "probeid",
-    "probesetid",
-    "probesetname",
-    "transcriptclusterid",
-    "idref",
-    "ilmnid",
-    "probename",
-    "spotid",
-    "arrayaddressid",
-    "name",
-    "ensemblgeneid",
-    "geneid",
-    "gene",
+    *("id", "probeid", "probesetid", "probesetname", "transcriptclusterid", "idref", "ilmnid"),
+    *("probename", "spotid", "arrayaddressid", "name", "ensemblgeneid", "geneid", "gene"),
 )
 """Headers of columns of ids, letters and digits alone; the column with most genes is used."""
 SYMBOL_HEADERS = (
-    "genesymbol",
-    "symbol",
-    "hgncsymbol",
-    "externalgenename",
-    "ilmngene",
-    "ucscrefgenename",
-    "genename",
-    "geneassignment",
+    *("genesymbol", "symbol", "hgncsymbol", "externalgenename", "ilmngene"),
+    *("ucscrefgenename", "genename", "geneassignment"),
 )
 """Headers of columns of symbols, the preferred ones first."""
 ENTREZ_HEADERS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
@@ -223,7 +205,7 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
 
 
 def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
-    """Return the header of a platform's table, and its rows."""
+    """Return the header of a platform's table, and its rows; raise InvalidInput if it has none."""
     lines = lines_of(as_text(read_unpacked(path), path, legacy_encoding=True))
     for line in lines:
         delimiter = "\t" if "\t" in line else ","
@@ -250,7 +232,7 @@ def _read_section_rows(lines: Iterator[str], delimiter: str, path: str) -> Itera
 
 
 def _symbols_of_cell(cell: str, column: str) -> list[str]:
-    """Return the distinct symbols of a cell; `column` is the name of its column, as in `Header`."""
+    """Return the distinct symbols (or ids) of a cell; column: its header, as in `Header.names`."""
     parts = [part.strip() for part in SYMBOL_SEPARATOR.split(cell)]
     if column == ASSIGNMENT_HEADER:
         # The second field of an assignment; a part without fields has no symbol.
@@ -389,7 +371,7 @@ def _id_fields(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
-    """Return the genes of an earlier output, which are not looked up again."""
+    """Return gene -> column -> cell of an earlier output; {} if there is none."""
     if not Path(output).exists():
         return {}
     table = read_genes(output, None)

@@ -66,17 +66,8 @@ COUNT_COLUMNS = (
     (
         "fpkm",
         {
-            "classcode",
-            "nearestrefid",
-            "geneid",
-            "geneshortname",
-            "tssid",
-            "locus",
-            "length",
-            "coverage",
-            "fpkmconflo",
-            "fpkmconfhi",
-            "fpkmstatus",
+            *("classcode", "nearestrefid", "geneid", "geneshortname", "tssid", "locus", "length"),
+            *("coverage", "fpkmconflo", "fpkmconfhi", "fpkmstatus"),
         },
     ),
 )
@@ -120,7 +111,10 @@ class Opening:
 
 
 def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
-    """Return header and first rows of a table; of a possible long table all of `MAX_LINES`."""
+    """Return header and first rows of a table; of a possible long table all of `MAX_LINES`.
+
+    suffix: ending of the file, a key of `DELIMITERS`.
+    """
     delimiters = delimiters_of(suffix)
     blank = " " + delimiters
     numbered = enumerate(islice(lines_of(content), MAX_LINES), 1)
@@ -133,7 +127,7 @@ def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
         [cell.strip() for cell in split_row(line, delimiter, file_name)] for _, line in lines
     )
     full_rows = (row for row in split_rows if len(row) == len(header))
-    rows = list(islice(full_rows, MIN_LINES))
+    rows = list(islice(full_rows, MIN_LINES))  # `full_rows` goes on behind these
     # A matrix of many samples needs no second look, and may have long lines.
     n_numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
     if len(header) <= MAX_LONG_COLUMNS and n_numeric <= 2 * MAX_VALUE_COLUMNS:
@@ -144,8 +138,8 @@ def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
 def lacks_header(opening: Opening, file_name: str) -> bool:
     """Tell whether the first line of a file of one sample is its first gene, not a header.
 
-    Raises InvalidInput: a matrix of several samples without a header, so that nothing names its
-        samples.
+    No for any file with a header. Raises InvalidInput: a matrix of several samples without a
+        header, so that nothing names its samples.
     """
     name, *cells = opening.header
     if _has_symbols(opening):
@@ -185,7 +179,10 @@ def _has_only_words(row: Sequence[str]) -> bool:
 
 
 def add_header(content: bytes, opening: Opening, file_name: str) -> bytes:
-    """Return a file of one sample below a header; the sample is named after the file."""
+    """Return a file of one sample, one that `lacks_header`, below a header.
+
+    The sample is named after the file; the counts of STAR are named by their kinds.
+    """
     names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
     if len(opening.header) == N_WITH_SYMBOLS and _has_symbols(opening):
         names = ("gene_name", *names)
@@ -229,7 +226,10 @@ def find_count_column(names: Sequence[str]) -> int | None:
 
 
 def counts_of_sample(matrix: Matrix, column: int, file_name: str) -> Matrix:
-    """Return the column of counts, named after the sample of the file."""
+    """Return the column of counts as a matrix, named after the sample of the file.
+
+    Raises InvalidInput: the rows are transcripts.
+    """
     _refuse_transcripts(matrix, _plain_name(matrix.columns[column]), file_name)
     choice = f"the column '{matrix.columns[column]}' is taken, of {len(matrix.columns)}"
     counts = matrix.subset(range(len(matrix.rows)), [column]).with_doubt(f"{choice} of one sample")
@@ -242,9 +242,9 @@ def _plain_name(column_name: str) -> str:
 
 
 def _refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
-    """Refuse a file whose rows are transcripts, by their ids of Ensembl or RefSeq.
+    """Raise InvalidInput if most rows are transcripts, by their ids of Ensembl or RefSeq.
 
-    Raises InvalidInput: with the program that wrote it, and how its counts become those of genes.
+    counts: plain name of the column of counts, which tells the program that wrote it.
     """
     transcripts = [name for name in matrix.rows if TRANSCRIPT_ID.fullmatch(name)]
     if 2 * len(transcripts) <= len(matrix.rows):
@@ -259,11 +259,7 @@ def _refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
 
 
 def refuse_long_table(opening: Opening, file_name: str) -> None:
-    """Refuse a long table, with one row for each sample and gene.
-
-    Raises InvalidInput: with the columns of the samples, the genes and the values, and how to
-        spread them.
-    """
+    """Raise InvalidInput for a long table, with its columns and how to spread them."""
     columns = find_long_table_columns(opening)
     if columns is None:
         return
@@ -337,7 +333,7 @@ def _are_consecutive(cells: Sequence[str]) -> bool:
 def _identify_rows(opening: Opening, sample_column: int, gene_column: int) -> bool:
     """Tell whether two columns together identify nearly every row.
 
-    If they are called as samples and genes are, they may identify a few replicates each.
+    If they are called as samples and genes are, up to `MAX_REPLICATES` rows may share both.
     """
     pairs = Counter((row[sample_column], row[gene_column]) for row in opening.rows)
     is_sample, is_gene, *_ = _header_match(opening.header, (sample_column, gene_column))
@@ -346,7 +342,7 @@ def _identify_rows(opening: Opening, sample_column: int, gene_column: int) -> bo
 
 
 def _header_match(header: Sequence[str], columns: tuple[int, int]) -> tuple[bool, bool, bool, int]:
-    """Return how much the headers of two columns look like sample and gene, as a sort key.
+    """Return a sort key, larger the more two columns, by their headers, look like sample and gene.
 
     It tells whether the first is called as samples are, whether the second is called as genes are,
     whether that is a usual name of genes, and how far left the second stands.

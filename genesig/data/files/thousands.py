@@ -33,9 +33,10 @@ def without_commas(matrix: Matrix) -> Matrix:
     They are if all numbers without a comma are below 1000 and many, some near it, and the others
     begin just above. Else '1,365' may be 1.365, and the matrix is returned as it is.
     """
-    text_of_place = {place: text.strip() for place, text in matrix.texts.items() if "," in text}
-    text_of_place = {
-        place: text for place, text in text_of_place.items() if text[:1] in "+-0123456789"
+    text_of_place = {  # place: a key of `Matrix.texts`
+        place: text.strip()
+        for place, text in matrix.texts.items()
+        if "," in text and text.strip()[:1] in "+-0123456789"
     }
     if not text_of_place or not all(map(NUMBER_WITH_COMMAS.fullmatch, text_of_place.values())):
         return matrix
@@ -60,13 +61,11 @@ def without_commas(matrix: Matrix) -> Matrix:
 
 
 def check_points(matrix: Matrix, file_name: str) -> None:
-    """Refuse a table whose decimal points all look like points of thousands.
+    """Raise InvalidInput for a table whose decimal points all look like points of thousands.
 
     In such a table numbers below 1000 are whole, and all others have three digits behind the point.
     In a table of measured values one of these is rare: with three decimals few numbers are whole
     (`MIN_WHOLE_SHARE`), with four digits the third decimal is often 0 (`MIN_THIRD_DIGIT_SHARE`).
-
-    Raises InvalidInput: with one of the numbers, both ways.
     """
     cells = matrix.cells
     n_whole = 0
@@ -80,6 +79,7 @@ def check_points(matrix: Matrix, file_name: str) -> None:
         magnitudes = magnitudes[np.isfinite(magnitudes)]
         fractions = magnitudes[magnitudes % 1 > 0]
         thousands = np.rint(1000 * fractions)
+        # Blocks end the search early, as one such number shows that points are decimal.
         if (
             (magnitudes >= 1000).any()
             or (fractions < 1).any()
