@@ -1,7 +1,7 @@
 """Check external cohorts against the study before anything runs.
 
-A cohort that cannot be scored for want of genes or covariates is a warning: the study runs without
-it.
+A cohort that cannot be scored for want of genes or covariates gives a warning: the study runs, and
+the report says that the cohort is not assessable.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NOT_ASSESSABLE = "the report says that this data set is not assessable"
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
-    """Return ``{"warnings": {name: [sentences]}}`` of the external cohorts.
+    """Return ``{"warnings": {name of a cohort: [sentences]}}`` of the external cohorts.
 
     Raises InvalidInput: with the problems of all cohorts, warnings included, if one is an error.
     """
@@ -96,7 +96,7 @@ def _cohorts(config: Config) -> list[CohortSettings]:
 
 
 def check_cohort(settings: CohortSettings, config: Config, study: Inputs) -> list[Problem]:
-    """Return the problems of one cohort; none if the study's classes are unknown."""
+    """Return the problems of one cohort; none if faults of the study leave its classes unknown."""
     design = (
         _design_by_config(config)
         if study.sheet is None or has_errors(study.problems)
@@ -127,13 +127,17 @@ def _read_and_check(
 
 
 def _design_by_config(config: Config) -> Design | None:
-    """Return the design by the config alone; None without classes or all columns of the label."""
+    """Return the design by the config alone, for a study whose sample table has faults.
+
+    None if the config does not name the classes, or not each column of the label.
+    """
     classes = config["data"]["classes"]
     task = config["data"]["task"]
     if classes is None and LABEL_RULES[task].has_classes:
         return None
     class_names = None if classes is None else tuple(classes)
     columns_of_label = label_columns(config["label"])
+    # Only survival has keys of several columns in `label_columns`; other labels are one column.
     if len(columns_of_label) != max(1, len(LABEL_RULES[task].label_columns)):
         return None
     survival_fields = (
@@ -162,7 +166,7 @@ def _check_covariates(
 
 
 def _check_batches(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem]:
-    """Yield an error if combat is set for a batch that is too small."""
+    """Yield an error for each batch that is too small for combat, if the settings ask for it."""
     if not settings.combat:
         return
     for name, size in Counter(cohort.batch).items():
@@ -176,7 +180,7 @@ def _check_batches(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem
 
 
 def _check_repeats(cohort: Cohort, settings: CohortSettings) -> Iterator[Problem]:
-    """Warn of several samples of one patient if no column of groups is set."""
+    """Yield a warning of several samples of one patient if no column of groups is set."""
     file = settings.sample_file
     setting = f"external, {settings.name}"
     sample_table = cohort.sample_table
@@ -203,6 +207,7 @@ def _compare_with_study(
     """Yield the problems of a cohort's genes, samples and values beside those of the study.
 
     var: gene table of the study. study_samples: names of its samples, in the order of `study.X`.
+    Values are compared only if the genes can be.
     """
     problems: list[Problem] = []
     rename_warnings: list[Problem] = []
@@ -248,9 +253,9 @@ def _absent_gene_warning(
     config: Config,
     settings: CohortSettings,
 ) -> Iterator[Problem]:
-    """Yield a warning if the cohort lacks more genes than may be imputed.
+    """Yield a warning if the cohort lacks more genes than may be imputed (``missing``).
 
-    shared_columns: columns of the study's genes that the cohort has.
+    shared_columns: columns of `study.X` whose genes the cohort has.
     """
     n_absent = len(study.genes) - len(shared_columns)
     if n_absent <= settings.missing * len(study.genes):
@@ -278,7 +283,7 @@ def _absent_gene_warning(
 def _training_copy_warnings(
     cohort: Cohort, X: Array, training_values: Array, study_samples: Sequence[str]
 ) -> Iterator[Problem]:
-    """Yield a warning for samples that are copies of training samples or share their names.
+    """Yield warnings of samples that are, look like or are called like samples of the study.
 
     X, training_values (n, d) and (m, d): the shared genes of the cohort and of the study.
     """
@@ -318,9 +323,10 @@ def _reprocessed_warnings(
     study_samples: Sequence[str],
     copies: Collection[str],
 ) -> Iterator[Problem]:
-    """Yield a warning for reprocessed training samples, and specimens measured twice.
+    """Yield a warning of reprocessed training samples, and one of specimens measured twice.
 
-    copies: names of samples that are reported already.
+    X, training_values, study_samples: as in `_training_copy_warnings`. copies: names of samples
+    that are reported already.
     """
     source_of_sample = {  # pairs reversed, so that the closest one of a sample stays
         cohort.matrix.rows[row]: study_samples[training_row]
@@ -361,8 +367,8 @@ def _check_value_scale(
 ) -> None:
     """Raise InvalidInput if the cohort's values are on another scale than the study's.
 
-    var: gene table of the shared genes. X, is_measured (n, d): their values in the cohort.
-    training_values (m, d): their values in the study.
+    var: gene table of the shared genes. X, is_measured (n, d): their values in the cohort, and
+    which exist. training_values (m, d): their values in the study.
     """
     steps = config["normalise"]["samples"]
     genes = [str(gene) for gene in var.index]

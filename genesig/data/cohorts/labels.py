@@ -65,7 +65,7 @@ class CohortLabels:
 
 
 def check_label_columns(request: CohortLabelRequest, columns: Sequence[str]) -> bool:
-    """Return whether the table has each column once; append a problem for each that it has not."""
+    """Return whether the table has each column once; append a problem for each that it lacks."""
     table_columns = list(map(str, request.table.cells.columns))
     index_name = str(request.table.cells.index.name)
     for column in columns:
@@ -84,7 +84,7 @@ def check_label_columns(request: CohortLabelRequest, columns: Sequence[str]) -> 
 def _read_one_column(
     request: CohortLabelRequest, translate: LabelTranslation
 ) -> CohortLabels | None:
-    """Return the labels of one column, translated; None after an error.
+    """Return the labels of one column, translated; None if the column cannot be read.
 
     After an error of single labels (it is in `problems`) the response is NaN.
     """
@@ -157,7 +157,7 @@ def read_numbers(request: CohortLabelRequest) -> CohortLabels | None:
 
 
 def _code_responses(study_label_of_sample: dict[str, str], design: Design) -> Array:
-    """Return labels in the study's words (classes or numbers) as its response (n,)."""
+    """Return labels in the study's words (classes or numbers) as the study codes its response."""
     import pandas as pd
 
     return RESPONSES[design.kind].read(
@@ -174,7 +174,8 @@ def _translate_classes(
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the class of each sample, and records of the samples left out for another class.
 
-    word_of_sample: samples with a label. class_of_word: the cohort's setting ``classes``.
+    word_of_sample: samples with a label. class_of_word: the cohort's setting ``classes``, their
+    word -> class of the study; other words must be classes of the study.
     """
     classes = design.classes or ()
     n_samples_of_word = Counter(word_of_sample.values())
@@ -315,17 +316,11 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
     cells_of_sample = {
         str(name): (str(row[time]), str(row[event])) for name, row in table.iterrows()
     }
-    blank_samples = [
-        name
-        for name, time_and_event in cells_of_sample.items()
-        if any(map(is_missing, time_and_event))
-    ]
-    cells_of_complete_sample = {
-        name: time_and_event
-        for name, time_and_event in cells_of_sample.items()
-        if name not in set(blank_samples)
+    blank_samples = [name for name, cells in cells_of_sample.items() if any(map(is_missing, cells))]
+    complete_cells = {
+        name: cells for name, cells in cells_of_sample.items() if name not in set(blank_samples)
     }
-    cell_faults = list(_time_faults(request, cells_of_complete_sample, (time, event), event_word))
+    cell_faults = list(_time_faults(request, complete_cells, (time, event), event_word))
     request.problems.extend(cell_faults)
     if cell_faults:
         return None
@@ -334,31 +329,20 @@ def read_times(request: CohortLabelRequest) -> CohortLabels | None:
         n_samples = len(cells_of_sample)
         message = f"no event for {listing(no_event)}; left out ({len(no_event)} of {n_samples})"
         request.problems.append(Problem(f"{request.file}, column '{event}'", message, "warning"))
-    response = survival_response(
-        np.array([float(time_cell) for time_cell, _ in cells_of_complete_sample.values()]),
-        np.array(
-            [
-                is_event(event_cell, event_word)
-                for _, event_cell in cells_of_complete_sample.values()
-            ],
-            bool,
-        ),
-    )
+    times = [time_cell.strip() for time_cell, _ in complete_cells.values()]
+    has_event = [is_event(event_cell, event_word) for _, event_cell in complete_cells.values()]
+    response = survival_response(np.array(list(map(float, times))), np.array(has_event, bool))
     request.problems.extend(_comparison_warnings(request, response, time, event))
     outcomes = tuple(  # "5.2+" if censored
-        time_cell.strip() + ("" if has_event else "+")
-        for (time_cell, _), has_event in zip(
-            cells_of_complete_sample.values(), response["event"], strict=True
-        )
+        text + ("" if event_came else "+")
+        for text, event_came in zip(times, has_event, strict=True)
     )
-    cohort_words = tuple(
-        f"{time_cell} {event_cell}" for time_cell, event_cell in cells_of_complete_sample.values()
-    )
+    cohort_words = tuple(map(" ".join, complete_cells.values()))
     dropped = [
         drop_note(name, f"no time or event in columns '{time}', '{event}'")
         for name in blank_samples
     ]
-    return CohortLabels(tuple(cells_of_complete_sample), cohort_words, outcomes, response, dropped)
+    return CohortLabels(tuple(complete_cells), cohort_words, outcomes, response, dropped)
 
 
 def _time_faults(
@@ -367,9 +351,10 @@ def _time_faults(
     columns: tuple[str, str],
     event_word: str,
 ) -> Iterator[Problem]:
-    """Yield a problem for times that are no numbers of at least 0, and if there is no event.
+    """Yield an error about times that are no numbers of at least 0, and one if no event came.
 
-    cells_of_sample: sample -> (time, event). columns: (time, event).
+    cells_of_sample: sample -> (time, event). columns: names of both. event_word: cell that says the
+    event came.
     """
     time_location, event_location = (f"{request.file}, column '{column}'" for column in columns)
     if not cells_of_sample:
@@ -408,9 +393,9 @@ def _time_faults(
 def _comparison_warnings(
     request: CohortLabelRequest, response: np.ndarray, time: str, event: str
 ) -> Iterator[Problem]:
-    """Yield that no pair of samples is ordered, or that times seem to have another unit.
+    """Yield the error that no pair of samples is ordered, or a warning of times of another unit.
 
-    response: structured array (n,) of times and events.
+    response: structured array (n,) of times and events. Horizon: when the study reports risks.
     """
     design = request.design
     time_location = f"{request.file}, column '{time}'"

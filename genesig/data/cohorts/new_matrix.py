@@ -1,4 +1,7 @@
-"""Read new samples and match their matrix and covariates with those a model needs."""
+"""Read new samples and match their matrix and covariates with those a model needs.
+
+A row-wise step (kind "sample") changes one sample without looking at the others.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ class TrainingValues:
 def turn_samples_to_rows(matrix: Matrix, required_genes: Sequence[str], file: str) -> Matrix:
     """Return the matrix with genes as columns: the side that has more of the required genes.
 
-    Raises InvalidInput: None of the genes is in the matrix.
+    Without required genes it is unchanged. Raises InvalidInput: none of them is in the matrix.
     """
     distinct_genes = set(required_genes)
     n_in_rows = len(distinct_genes & set(matrix.rows))
@@ -115,7 +118,6 @@ def select_listed_samples(
         if table_samples is None
         else [name for name in matrix.rows if name not in set(table_samples)]
     )
-    reason = "not in the table of --samples, so left out"
     if table_samples is not None and len(unlisted) == len(matrix.rows):
         message = (
             f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
@@ -123,7 +125,8 @@ def select_listed_samples(
         raise input_error(
             "--samples", message + listing(table_samples) + name_advice(table_samples, matrix.rows)
         )
-    problems = [Problem(file, f"{reason}: {listing(unlisted)}", "warning")] if unlisted else []
+    message = f"not in the table of --samples, so left out: {listing(unlisted)}"
+    problems = [Problem(file, message, "warning")] if unlisted else []
     if absent_samples := [name for name in table_samples or () if name not in set(matrix.rows)]:
         message = f"not in {file}, so not scored: {listing(absent_samples)}"
         problems.append(Problem("--samples", message, "warning"))
@@ -150,10 +153,10 @@ def check_sample_names(names: Sequence[str], file: str) -> None:
 def match_genes(
     matrix: Matrix, required_genes: Sequence[str], file: str, unscored_genes: Collection[str] = ()
 ) -> tuple[Array, Array]:
-    """Return the required genes (n, d), NaN where absent, and a mask of measured values.
+    """Return the values (n, d) of the required genes, NaN where missing, and the mask of measured.
 
-    matrix: samples in rows. Faults of `unscored_genes` count as missing values: no score needs
-    these genes.
+    matrix: samples in rows. Faults of `unscored_genes`, of which no score needs one, count as
+    missing values.
 
     Raises InvalidInput: a gene occurs twice, a cell is neither a number nor missing, or a sample
         has one value.
@@ -183,23 +186,20 @@ def match_genes(
         if not is_missing(text) and gene not in unscored_genes:
             cell_location = f"{file}, gene '{gene}', sample '{matrix.rows[row]}'"
             raise input_error(cell_location, f"the value {number_fault(text)}")
-    is_measured = np.isfinite(X)
-    return X, is_measured
+    return X, np.isfinite(X)
 
 
 def apply_row_wise(
     steps: Sequence[Normaliser], X: Array, is_measured: Array, filler: Array
 ) -> Array:
-    """Return each sample's measured values after row-wise steps; missing values are the filler's.
+    """Return X with each sample's measured values after row-wise steps, and `filler` elsewhere.
 
-    steps: steps of kind "sample".
-    X, is_measured (n_samples, n_genes) float, bool.
-    filler (n_genes,) float.
+    X, is_measured (n_samples, n_genes) float, bool. filler (n_genes,) float.
     """
     values = np.tile(filler, (len(X), 1))
     for row in range(len(X)):
         measured_values = X[row : row + 1, is_measured[row]]
-        for step in steps:
+        for step in steps:  # one that was fitted to all genes gets those of the sample
             step_of_row = among(step, np.flatnonzero(is_measured[row]))
             measured_values = step_of_row.transform(measured_values)
         values[row, is_measured[row]] = measured_values[0]
@@ -211,16 +211,17 @@ def describe_training_values(
 ) -> TrainingValues:
     """Return the distribution of training values X (n, d) that went through the row-wise steps.
 
-    means, sds (d,): of each gene. steps: all steps of the study.
+    means, sds (d,): of each gene. steps: all steps of the study. Without values all sizes are 0.
     """
     names = frozenset(str(step["step"]) for step in steps)
-    if not X.size:
-        return TrainingValues(means=means, sds=sds, p99=0.0, smallest=0.0, largest=0.0, steps=names)
-    p99 = float(np.nanpercentile(X, 99))
-    smallest = float(np.nanmin(X))
-    largest = float(np.nanmax(X))
+    values = X if X.size else np.zeros(1)
     return TrainingValues(
-        means=means, sds=sds, p99=p99, smallest=smallest, largest=largest, steps=names
+        means=means,
+        sds=sds,
+        p99=float(np.nanpercentile(values, 99)),
+        smallest=float(np.nanmin(values)),
+        largest=float(np.nanmax(values)),
+        steps=names,
     )
 
 
@@ -233,18 +234,16 @@ def check_values(
     training: TrainingValues,
     file: str,
 ) -> None:
-    """Raise if values cannot be on the study's scale.
+    """Raise InvalidInput if values cannot be on the study's scale, or cannot have been measured.
 
     The order of the checks matters: first codes of missing values, then another scale, then single
     values, because on another scale many values would look like outliers.
 
     X, values (n_samples, n_genes) float: as measured, and after the row-wise steps.
-    is_measured (n_samples, n_genes) bool.
+    is_measured (n_samples, n_genes) bool: values elsewhere are of no meaning.
     genes, samples: names of genes and samples. training: the study's values. file: for messages.
-
-    Raises InvalidInput: with the first value or sample, and the number of the others.
     """
-    if LEARNED_DEPTH_STEPS & training.steps:
+    if LEARNED_DEPTH_STEPS & training.steps:  # then the values are still counts
         _refuse_cells(is_measured & (X < 0), X, genes, samples, training, file)
         values = _scale_to_training_depth(values, is_measured, training.means)
     codes = [code for code in missing_codes(X[is_measured]) if code < training.smallest]
@@ -279,7 +278,7 @@ def zero_warnings(
     training: TrainingValues,
     file: str,
 ) -> list[Problem]:
-    """Warn of zeros below all training values, which may stand for missing values.
+    """Return a warning of zeros below all training values, which may stand for missing ones; or [].
 
     X, values, is_measured, genes, samples, training, file: as in `check_values`.
     """
@@ -299,7 +298,7 @@ def zero_warnings(
 def rate_warnings(
     X: Array, is_measured: Array, training: TrainingValues, n_training_samples: int, file: str
 ) -> list[Problem]:
-    """Warn of rates (CPM, TPM) if the model starts from whole counts.
+    """Return a warning of rates (CPM, TPM) if the model starts from whole counts; [] otherwise.
 
     X, is_measured, training, file: as in `check_values`.
     n_training_samples: means of whole counts over so many samples are multiples of its inverse.
@@ -331,7 +330,7 @@ def _refuse_cells(
     training: TrainingValues,
     file: str,
 ) -> None:
-    """Raise InvalidInput with the first cell of a mask (n, d), and the number of the others."""
+    """Raise InvalidInput about the first cell of a mask (n, d), with the number of the others."""
     wrong_cells = np.argwhere(is_wrong)
     if len(wrong_cells):
         row, gene = wrong_cells[0].tolist()
@@ -344,7 +343,7 @@ def _refuse_cells(
 
 
 def _check_constant_samples(matrix: Matrix, file: str) -> None:
-    """Raise if a sample has one value for all its genes, those not needed included."""
+    """Raise InvalidInput if a sample, a row, has one value for all genes of its file."""
     for name, cells in zip(matrix.rows, matrix.cells, strict=True):
         sample_values = cells[np.isfinite(cells)]
         if len(sample_values) >= MIN_GENES and np.ptp(sample_values) == 0:
@@ -363,7 +362,7 @@ def _check_scale(
     training: TrainingValues,
     file: str,
 ) -> None:
-    """Raise if values are logged and the training values are not, or the reverse, or far off.
+    """Raise InvalidInput if a sample is logged unlike the training values, or far off them.
 
     Parameters are those of `check_values`.
     """
@@ -430,7 +429,7 @@ def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None)
             return read_new_samples(array_files, part, layout)
     if len(paths) == 1 and (first_path.is_dir() or suffix_of(first_path) not in array_suffixes):
         return read_matrix(first_path, part)
-    for path in map(Path, paths):
+    for path in map(Path, paths):  # from here on files of one array each
         if path.is_dir():
             raise input_error(path, "is a folder; name it alone, or its files one by one")
         if not path.is_file():
@@ -458,7 +457,7 @@ def check_covariates(
     """Yield the problems of covariates of new samples: every covariate of the model is needed.
 
     imputes_missing: whether a missing value may be imputed with the mean of the training samples.
-    sample_table: one row for each new sample.
+    sample_table: one row for each new sample; None without a table.
     file: file of the table, or ``--samples``.
     """
     if not covariates:
@@ -487,7 +486,7 @@ def check_covariates(
 def _check_covariate(
     covariate: Covariate, imputes_missing: bool, sample_table: pd.DataFrame, file: str
 ) -> Iterator[Problem]:
-    """Yield the problems of one covariate: missing values, no numbers, unknown words."""
+    """Yield the problems of a covariate's column: missing values, no numbers, unknown words."""
     column_location = f"{file}, column '{covariate.column}'"
     column = sample_table[covariate.column].fillna("")
     study_words = covariate.spelt(map(str, column))

@@ -74,6 +74,7 @@ def read_cohort(design: Design, settings: CohortSettings, genes: Collection[str]
     matrix = None
     with problems_appended_to(problems):
         matrix = read_matrix(file, matrix_part)
+    # Each step goes on with the parts that could be read, to find the faults of all of them.
     file_table = read_sheet(table_file, table_part, matrix, settings.sample_names, problems)
     labels = None
     dropped = list[dict[str, str]]()
@@ -174,15 +175,16 @@ def _translate_covariates(
 ) -> pd.DataFrame:
     """Return the sample table with covariates in the words of the study.
 
-    words: column -> word of this table -> word of the study.
+    words: column -> word of this table -> word of the study. A covariate that the table lacks is
+    left to the check of the covariates.
     """
     for covariate in design.covariates:
-        study_word_of_word = {
-            str(word): study_word for word, study_word in words.get(covariate.column, {}).items()
-        }
         if covariate.column in table.columns:
-            study_words = replace(covariate, words={**covariate.words, **study_word_of_word}).spelt(
-                table[covariate.column]
-            )
-            table = table.assign(**{covariate.column: study_words})
+            cohort_words = words.get(covariate.column, {}).items()
+            word_pairs = [
+                *covariate.words.items(),
+                *((str(word), name) for word, name in cohort_words),
+            ]
+            cells = replace(covariate, words=dict(word_pairs)).spelt(table[covariate.column])
+            table = table.assign(**{covariate.column: cells})
     return table

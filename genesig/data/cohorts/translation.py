@@ -15,7 +15,7 @@ from genesig.words import counted, is_missing, listing, number_fault
 
 
 def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
-    """Return the rows of these names, in this order; cells that are no numbers keep their text."""
+    """Return the rows of these names, all present, in this order; texts of cells are kept."""
     row_of_sample = {name: row for row, name in enumerate(matrix.rows)}
     return matrix.select([row_of_sample[name] for name in names])
 
@@ -23,10 +23,10 @@ def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
 def rename_genes(
     matrix: Matrix, annotation: str, symbol: str | None, problems: list[Problem]
 ) -> Matrix | None:
-    """Return the matrix with gene names of a gene table, samples in rows; None after an error.
+    """Return the matrix with gene names of a gene table, samples in rows; None without names.
 
     Several genes of one name become their median in each sample. Genes without a name are left
-    out and counted. Errors and warnings are appended to `problems`.
+    out and counted. Errors, of words among the values too, and warnings are appended to `problems`.
 
     matrix: either way round; the side with more of the table's ids holds the genes.
     annotation, symbol: gene table; the column with the names, None for the second one.
@@ -66,7 +66,10 @@ def _read_names(
 def _take_medians(
     matrix: Matrix, columns_of_name: dict[str, list[int]], annotation: str, problems: list[Problem]
 ) -> Matrix:
-    """Return one column for each name, the median of its genes in each sample."""
+    """Return one column for each name: its gene, or the median of its genes in each sample.
+
+    A word among the values of several genes is an error, after which medians are lacking.
+    """
     first_columns = [gene_columns[0] for gene_columns in columns_of_name.values()]
     renamed_matrix = matrix.select(range(len(matrix.rows)), first_columns, tuple(columns_of_name))
     shared_names = [
@@ -85,7 +88,7 @@ def _take_medians(
                 problems.append(Problem(f"{annotation}, sample '{matrix.rows[row]}'", message))
                 return renamed_matrix
         is_missing_sample = ~np.isfinite(values).any(axis=1)
-        values[is_missing_sample] = 0.0
+        values[is_missing_sample] = 0.0  # numpy would warn of medians of no value
         renamed_matrix.cells[:, position] = np.where(
             is_missing_sample, np.nan, np.nanmedian(values, axis=1)
         )
