@@ -47,10 +47,11 @@ class Missingness:
     # smallest p of a class against the rest. For a number, the rank sum test of the samples without
     # the gene.
     p: Array
-    # (T, m) float: share of each class without each of the genes; T = 0 without classes
+    # (T, m) float: share of each class, all of its samples, without each of the genes; T = 0
+    # without classes
     by_class: Array
-    # Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's for
-    # a number. NaN if all are equal.
+    # p of the samples' shares of missing values: Kruskal and Wallis' test for classes, Spearman's
+    # for a number. NaN if all are equal.
     sample_p: float
     class_share: Array  # (T,) float: share of all values that each class misses
 
@@ -66,10 +67,10 @@ class Missingness:
 
 
 def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) -> Missingness:
-    """Test missing values (n, d) of the samples in obs against their response.
+    """Test the missing values of the samples in obs against their response.
 
-    missing (n, d) bool. Of samples of one group and one label only the first counts, as these are
-    not independent.
+    missing (n, d) bool: rows as in obs. Of samples of one group and one label only the first is
+    tested, as these are not independent.
     """
     response_kind = RESPONSES[design.kind]
     response_number = response_kind.numeric_response(response_kind.read(obs, design))
@@ -114,30 +115,25 @@ def _class_masks(response_number: Array) -> Array:
 def _fisher(missing_values: Array, members: Array) -> Array:
     """Return ``min(1, T min_c P(table at most as likely as that of class c))``, (m,).
 
-    missing_values (n, m) bool: cells of the tested genes. members (T, n) bool. Two classes have one
-    table. Genes with the same number of missing values share their tables.
+    missing_values (n, m) bool: cells of the tested genes. members (T, n) bool. Of two classes the
+    tables are the same, and T is 1. Genes with the same number of missing values share tables.
     """
     from scipy.stats import hypergeom
 
     n = len(missing_values)
     missing_totals = missing_values.sum(axis=0)
-    has_several_classes = len(members) > 2
-    p = np.ones((len(members) if has_several_classes else 1, missing_values.shape[1]))
-    for row, member in zip(p, members, strict=False):
+    p = np.ones((len(members) if len(members) > 2 else 1, missing_values.shape[1]))
+    for row, member in zip(p, members, strict=False):  # one row of two classes
         class_size = int(member.sum())
         n_missing_in_class = missing_values[member].sum(axis=0)
         for n_missing in np.unique(missing_totals).tolist():
-            table_probabilities = hypergeom.pmf(np.arange(class_size + 1), n, class_size, n_missing)
-            distinct_counts, count_index = np.unique(
-                n_missing_in_class[missing_totals == n_missing], return_inverse=True
-            )
-            is_at_most_as_likely = table_probabilities <= table_probabilities[
-                distinct_counts, None
-            ] * (1 + PROBABILITY_ROUNDING)
-            row[missing_totals == n_missing] = (is_at_most_as_likely @ table_probabilities)[
-                count_index
-            ]
-    return np.asarray(np.minimum(p.min(axis=0) * (len(members) if has_several_classes else 1), 1.0))
+            # A table is given by the number of missing values in the class.
+            pmf = hypergeom.pmf(np.arange(class_size + 1), n, class_size, n_missing)
+            same_total = missing_totals == n_missing
+            counts, count_index = np.unique(n_missing_in_class[same_total], return_inverse=True)
+            is_at_most_as_likely = pmf <= pmf[counts, None] * (1 + PROBABILITY_ROUNDING)
+            row[same_total] = (is_at_most_as_likely @ pmf)[count_index]
+    return np.asarray(np.minimum(p.min(axis=0) * len(p), 1.0))
 
 
 def _rank_sums(missing_values: Array, response_number: Array) -> Array:
@@ -189,8 +185,8 @@ def check_missing(
 ) -> Iterator[Problem]:
     """Yield warnings of missing values associated with the label, and of genes left out for them.
 
-    fold_steps: section ``normalise.folds`` of the config. `omics` (n_genes,) is the omic of each
-    gene, if there are several.
+    X (n, n_genes): rows as in `sheet`. fold_steps: ``normalise.folds`` of the config; a step that
+    fills missing values in comes first. omics (n_genes,): omic of each gene, if there are several.
     """
     missing = np.isnan(X)
     if not missing.any():
@@ -230,7 +226,7 @@ NEIGHBOURS_ADVICE = (
 
 
 def _omics_advice(missing: Array, omics: Array | None) -> str:
-    """Return advice if most missing values are of whole omics of a sample, otherwise ''.
+    """Return advice if more than half of the missing values are of omics a sample lacks; or ''.
 
     missing (n, d) bool. omics (d,) str.
     """
@@ -303,8 +299,8 @@ def _left_out_gene_warnings(
     ]
     if names:
         denominator = "the samples" if classes is None else "a class"
-        message = "left out by knn_impute in each training set: "
-        message += f"{counted(len(names), 'gene')} that more than {100 * max_share:g} % of "
-        message += f"{denominator} lack, "
-        message += listing(names)
+        message = (
+            f"left out by knn_impute in each training set: {counted(len(names), 'gene')} that more "
+            f"than {100 * max_share:g} % of {denominator} lack, {listing(names)}"
+        )
         yield Problem(location, message, "warning")

@@ -85,10 +85,10 @@ def describe_quality(
 ) -> dict[str, Any]:
     """Return the content of quality.json (its layout is this module's docstring).
 
-    raw, dataset: as read; after the row-wise steps.
+    raw, dataset: as read; after the row-wise steps, which see one sample alone.
     fold_steps: ``normalise.folds`` of the config, fitted on all samples, as for the final model.
     """
-    n_measured_genes = len(raw.genes)  # what steps add beside genes is no level of expression
+    n_measured_genes = len(raw.genes)  # columns that steps add behind these are no expression
     dataset = replace(
         dataset, X=dataset.X[:, :n_measured_genes], var=dataset.var.iloc[:n_measured_genes]
     )
@@ -132,9 +132,9 @@ def describe_quality(
 
 
 def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
-    """Return the entry ``scale`` of quality.json.
+    """Return the entry ``scale`` of quality.json; X: values as read, steps: names of all steps.
 
-    ``doubled`` is whether a step logs values that look logged; ranks do not depend on the scale.
+    Ranks do not depend on the scale, so that rank_samples is no step that takes logarithms.
     """
     smallest, p99, largest = sizes(X)
     raw = never_logged(X)
@@ -156,7 +156,7 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
 def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
     """Return the entry ``before`` or ``after`` of quality.json, with arrays (n, 5).
 
-    logarithm: whether the values of X are logged first.
+    logarithm: whether the values of X (n, n_genes) are logged first.
     """
     values = as_logarithms(X) if logarithm else X
     rle, compared = relative_log_expression(values)
@@ -170,11 +170,9 @@ def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
 
 
 def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry ``size`` of quality.json, with arrays (n,); None what logarithms lack.
+    """Return the entry ``size`` of quality.json, with arrays (n,); logarithms have no size.
 
-    scale: the entry ``scale``. ``values`` are millions of reads or, without counts, scaling
-    factors. ``detected`` is the share of genes with a read, ``top`` the share of reads that the
-    `N_TOP_GENES` largest genes of a sample take.
+    X (n, n_genes): as read. scale: the entry ``scale``, which tells counts from intensities.
     """
     if not scale["raw"]:
         return {"kind": None, "values": None, "detected": None, "top": None}
@@ -192,7 +190,7 @@ def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps(row_wise_steps: Sequence[str], fitted: Reference) -> list[dict[str, Any]]:
-    """Return the entry ``steps`` of quality.json."""
+    """Return the entry ``steps`` of quality.json; row-wise steps leave no gene out."""
     n_genes = fitted.n_genes
     rows = [{"step": name, "genes": n_genes} for name in row_wise_steps]
     for name, step in zip(fitted.names, fitted.steps, strict=True):
@@ -202,7 +200,7 @@ def _steps(row_wise_steps: Sequence[str], fitted: Reference) -> list[dict[str, A
 
 
 def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
-    """Return total, samples, genes and worst of the entry ``missing`` of quality.json."""
+    """Return a part of the entry ``missing`` of quality.json, by the mask of missing values."""
     per_gene = missing.sum(axis=0)
     counts, n_genes = np.unique(per_gene[per_gene > 0], return_counts=True)
     worst = np.argsort(-per_gene, kind="stable")[:MAX_LISTED_GENES]
@@ -254,14 +252,14 @@ def _outliers(
     missing: Array,
     distance: Array,
 ) -> dict[str, Any]:
-    """Return the outlier rules with each sample's deviation in MADs, and the outlier samples.
+    """Return the entry ``outliers`` of quality.json; below `MIN_OUTLIER_SAMPLES` nobody is one.
 
     Rules and their smallest differences from the median: RLE median in both directions (half of the
-    median RLE interquartile range); that range, upwards (a quarter more); distance to the three
-    nearest samples, upwards (half more); library size or scaling factor in both directions (a
-    factor of 1.5); share of missing values, upwards (0.05).
+    median RLE interquartile range); that range, upwards (a quarter more); distance (n,) to the
+    three nearest samples, upwards (half more); library size or scaling factor in both directions (a
+    factor of 1.5); share of missing values, upwards (0.05). after, size: entries of quality.json.
     """
-    rle = after["rle"]
+    rle = after["rle"]  # columns: 5, 25, 50, 75 and 95 % quantile
     spread = rle[:, 3] - rle[:, 1]
     median_spread = float(np.nanmedian(spread)) if np.isfinite(spread).any() else 0.0
     missing_share = missing.mean(axis=1)
@@ -339,7 +337,7 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
 def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict[str, Any]]:
     """Return the entry ``associations`` of quality.json, with a q over all columns and components.
 
-    tested: column, role, within_label and association of each test.
+    tested: column, role, within_label and association of each column. A p of NaN counts as 1.
     """
     if not tested:
         return []

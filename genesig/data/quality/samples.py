@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,19 +25,17 @@ def as_logarithms(X: Array) -> Array:
     return np.asarray(np.log2(1 + np.maximum(X, 0)))
 
 
-def row_quantiles(X: Array) -> Array:
-    """Return the quantiles `BOX_QUANTILES` of each row without NaN, (n, 5)."""
-    return _quantiles(iter(X), len(X))
+def row_quantiles(rows: Iterable[Array]) -> Array:
+    """Return the quantiles `BOX_QUANTILES` of each row without its NaN, (n, 5); NaN if all are.
 
-
-def _quantiles(rows: Iterator[Array], n_rows: int) -> Array:
-    """Return the quantiles `BOX_QUANTILES` of each row without NaN, (n_rows, 5)."""
-    quantiles = np.full((n_rows, len(BOX_QUANTILES)), np.nan)
-    for row, values in enumerate(rows):
-        values = values[~np.isnan(values)]
-        if len(values):
-            quantiles[row] = np.quantile(values, BOX_QUANTILES)
-    return quantiles
+    rows: of a matrix, or made one by one, so that no second matrix is made.
+    """
+    quantiles = []
+    for values in rows:
+        measured = values[~np.isnan(values)]
+        no_values = np.full(len(BOX_QUANTILES), np.nan)
+        quantiles.append(np.quantile(measured, BOX_QUANTILES) if len(measured) else no_values)
+    return np.array(quantiles).reshape(-1, len(BOX_QUANTILES))
 
 
 def column_medians(X: Array) -> Array:
@@ -46,6 +44,7 @@ def column_medians(X: Array) -> Array:
     for start in range(0, X.shape[1], _GENES_PER_BLOCK):
         ascending = np.sort(X[:, start : start + _GENES_PER_BLOCK], axis=0)  # NaN come last
         n_measured = len(X) - np.isnan(ascending).sum(axis=0)
+        # Ranks of the two middle values: of an odd number they are one, of no value that is a NaN.
         lower_rank = np.maximum(n_measured - 1, 0) // 2
         upper_rank = np.minimum(n_measured // 2, len(X) - 1)
         middle_values = (
@@ -57,14 +56,12 @@ def column_medians(X: Array) -> Array:
 
 
 def relative_log_expression(X: Array) -> tuple[Array, int]:
-    """Return quantiles of ``x_ij - median_i(x_ij)`` over the genes j of each sample i.
+    """Return quantiles of ``x_ij - median_i(x_ij)`` over the genes j, and the number of genes used.
 
     Genes whose median is the smallest value of all are left out, unless all genes are: half of the
     samples or more did not measure them, and the boxes would have zero width.
 
-    X (n_samples, n_genes) float: logarithms.
-
-    Returns the quantiles `BOX_QUANTILES`, (n_samples, 5), and the number of compared genes.
+    X (n_samples, n_genes) float: logarithms. The quantiles (n_samples, 5) are `BOX_QUANTILES`.
 
     Source: L. C. Gandolfo & T. P. Speed (2018), PLoS ONE 13:e0191629: without unwanted variation
     the boxes lie at 0 and are of one size, whatever the biology of a minority of genes.
@@ -73,18 +70,15 @@ def relative_log_expression(X: Array) -> tuple[Array, int]:
     is_compared = medians > np.nanmin(X)
     is_compared = is_compared if is_compared.any() else np.ones_like(is_compared)
     rows = (row[is_compared] - medians[is_compared] for row in X)
-    return _quantiles(rows, len(X)), int(is_compared.sum())
+    return row_quantiles(rows), int(is_compared.sum())
 
 
 def scaling_factors(X: Array) -> Array:
-    """Return ``median_i(m_i) / m_i``, m the mean without the 2 % largest and smallest values.
+    """Return ``median_i(m_i) / m_i``, (n,), m_i the trimmed mean of sample i, a row of X.
 
-    Multiplied by its factor, a sample's intensities come to the level of the others. NaN if the
-    mean is not positive.
-
-    Notes
-    -----
-    The trimmed mean is that of Affymetrix' MAS 5.0 scale factors.
+    The largest and the smallest 2 % of the values are left out, as in the scale factors of
+    Affymetrix' MAS 5.0. Multiplied by its factor, a sample's intensities come to the level of the
+    others. NaN if the mean is not positive.
     """
     means = np.array([_trimmed_mean(np.sort(row[~np.isnan(row)])) for row in X])
     means[~(means > 0)] = np.nan
@@ -92,7 +86,7 @@ def scaling_factors(X: Array) -> Array:
 
 
 def _trimmed_mean(ascending: Array) -> float:
-    """Return the mean of ascending values without `_TRIMMED_SHARE` at either end."""
+    """Return the mean of ascending values without `_TRIMMED_SHARE` at either end; NaN of none."""
     n_trimmed = int(_TRIMMED_SHARE * len(ascending))
     return (
         float(ascending[n_trimmed : len(ascending) - n_trimmed].mean())
@@ -102,7 +96,7 @@ def _trimmed_mean(ascending: Array) -> float:
 
 
 def nearest_distances(products: Array, n_genes: int) -> Array:
-    """Return the mean distance of each sample to its `N_NEAREST` nearest samples, (n,).
+    """Return the mean distance of each sample to its `N_NEAREST` nearest samples, (n,); 0 of one.
 
     Three instead of all, because the samples of a small class are far from most others.
 
@@ -110,10 +104,9 @@ def nearest_distances(products: Array, n_genes: int) -> Array:
     n_genes: distances are root mean squares over so many genes.
     """
     squared_lengths = np.diag(products)
-    squared = np.maximum(squared_lengths[:, None] + squared_lengths[None] - 2 * products, 0) / max(
-        n_genes, 1
-    )
-    other_distances = np.sort(np.sqrt(squared), axis=1)[:, 1:]  # the first is the sample itself
+    squared = squared_lengths[:, None] + squared_lengths[None] - 2 * products
+    distances = np.sqrt(np.maximum(squared, 0) / max(n_genes, 1))  # rounding may make -1e-16 of 0
+    other_distances = np.sort(distances, axis=1)[:, 1:]  # the first is the sample itself
     return (
         np.asarray(other_distances[:, :N_NEAREST].mean(axis=1))
         if other_distances.size
@@ -148,7 +141,7 @@ class Components:
 
     directions: Array  # (n, k) float: U; the largest entry of each column is positive
     size: Array  # (k,) float, falling: S; 0 for components that the data do not have
-    explained: Array  # (k,) float: their shares of the variance
+    explained: Array  # (k,) float: their shares of the variance; 0 if there is none
 
     @property
     def points(self) -> Array:
@@ -168,7 +161,7 @@ def principal_components(products: Array, max_components: int) -> Components:
     eigenvalues = np.where(
         eigenvalues > _EIGENVALUE_ROUNDING * max(eigenvalues[0], 0), eigenvalues, 0
     )
-    largest = np.abs(vectors).argmax(axis=0)
+    largest = np.abs(vectors).argmax(axis=0)  # row of the entry that is made positive
     sign = np.where(vectors[largest, np.arange(n_components)] < 0, -1.0, 1.0)
     share = eigenvalues / eigenvalues.sum() if eigenvalues[0] > 0 else eigenvalues
     return Components(vectors * sign, np.sqrt(eigenvalues[:n_components]), share[:n_components])

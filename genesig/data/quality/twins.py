@@ -1,4 +1,4 @@
-"""Pairs of samples that look like one specimen measured twice, on both sides of a split.
+"""Twins: pairs of samples that look like one specimen measured twice, on both sides of a split.
 
 A model trained on one of two such samples predicts the other even if labels mean nothing: with two
 samples of each of 24 patients and random labels, genes are FDR-selected in nearly every study.
@@ -52,9 +52,8 @@ def find_twins(X: Array) -> list[tuple[int, int, float]]:
         return []
     products = standardised_products(X, unit_variance=True)
     lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
-    precision = np.linalg.inv(
-        products / lengths / lengths[:, None] + SAMPLE_RIDGE * np.eye(len(products))
-    )
+    correlations = products / lengths / lengths[:, None]
+    precision = np.linalg.inv(correlations + SAMPLE_RIDGE * np.eye(len(products)))
     root_diagonal = np.sqrt(np.diag(precision))
     first_rows, second_rows = np.triu_indices(len(products), 1)
     r = -(precision / root_diagonal / root_diagonal[:, None])[first_rows, second_rows]
@@ -73,14 +72,16 @@ _TWINS_ADVICE = (
 
 
 def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator[Problem]:
-    """Yield a warning of twins that are not in one group; `sheet` is the checked sample table."""
-    # The rows of X are the samples of `sheet.obs`, in the same order.
+    """Yield a warning of twins that are not in one group; none without twins.
+
+    expression, sheet: checked, so that the rows of X and of `sheet.obs` are the same samples.
+    """
     if pairs := find_divisible_twins(expression.X, sheet.obs, sheet.design):
         first_sample, second_sample = pairs[0]
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
-        message += "specimen measured twice"
-        yield Problem(location, f"{message}; {_TWINS_ADVICE}", "warning", code=SIMILAR_SAMPLES)
+        message += f"specimen measured twice; {_TWINS_ADVICE}"
+        yield Problem(location, message, "warning", code=SIMILAR_SAMPLES)
 
 
 def find_twins_as_measured(X: Array) -> list[tuple[int, int]]:
@@ -93,16 +94,15 @@ def find_twins_across(X: Array, other_X: Array) -> list[tuple[int, int]]:
 
     Each gene is standardised in each data set, so that a different processing has no effect.
 
-    X, other_X (n, d) and (m, d) float: as measured; the same genes.
-
-    Returns list of (row of X, row of other).
+    X, other_X (n, d) and (m, d) float: as measured; the same genes. A pair is (row of X, row of
+    other_X).
     """
     stacked = np.vstack([standardise_genes(log_if_raw(values)) for values in (X, other_X)])
     n_first = len(X)
     return [
         (row, stacked_row - n_first)
         for row, stacked_row, _ in find_twins(stacked)
-        if row < n_first <= stacked_row
+        if row < n_first <= stacked_row  # of a pair the first row is the smaller one
     ]
 
 
@@ -112,7 +112,7 @@ def log_if_raw(X: Array) -> Array:
 
 
 def standardise_genes(X: Array) -> Array:
-    """Return every gene with mean 0 and variance 1 over the samples; a constant gene becomes 0."""
+    """Return each gene with mean 0 and variance 1; a constant gene becomes 0, NaN stays NaN."""
     is_measured = np.isfinite(X)
     n_measured = np.maximum(is_measured.sum(axis=0), 1)
     centred = np.where(
