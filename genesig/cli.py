@@ -43,17 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, MemoryError, ImportError, RuntimeError) as error:
-        refusal_text = refusal_problem(error, None)
-        if refusal_text is None:
+        problem_of_machine = refusal_problem(error)
+        if problem_of_machine is None:
             raise
-        print(refusal_text, file=sys.stderr)
+        print(problem_of_machine, file=sys.stderr)
         _discard_output()
         return 1
     return exit_code
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the parsed command line, with the words for Snakemake as its attribute `options`.
+    """Return the parsed command line; `snakemake_options` are the words that Snakemake gets.
 
     Only `run` has such words: its first option that is not in `RUN_OPTIONS`, and all words after.
 
@@ -72,7 +72,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         )
     parser = _make_parser()
     options = parser.parse_args(words[:n_genesig_words])
-    options.options = words[n_genesig_words:]
+    options.snakemake_options = words[n_genesig_words:]
     if options.command == "run" and not options.config and not options.example:
         parser.error(
             "name the config first, then Snakemake's options: genesig run mystudy.yaml --cores 2"
@@ -245,11 +245,11 @@ def _check_study(configs: Sequence[str]) -> int:
 
 
 def _run_study(options: argparse.Namespace) -> int:
-    """Check a study, then run it by Snakemake; return only if the check finds an error."""
+    """Check a study, then become the process of Snakemake; return 1 if the check finds an error."""
     from genesig.workflow import run_command, run_environment
 
     configs = _copy_examples(options.config) if options.example else options.config
-    command_line = run_command(configs, options.options)
+    command_line = run_command(configs, options.snakemake_options)
     if exit_code := _check_study(configs):
         return exit_code
     sys.stdout.flush()
@@ -258,7 +258,7 @@ def _run_study(options: argparse.Namespace) -> int:
 
 
 def _copy_examples(names: Sequence[str]) -> list[str]:
-    """Copy the named examples into this folder, or the default study; return their configs."""
+    """Copy the named examples, or without names the default study, here; return their configs."""
     from genesig.data.files.names import named_files
     from genesig.data.files.readers import read_config
     from genesig.results.new_study import copy_shipped_files
@@ -343,7 +343,7 @@ def _predict_samples(options: argparse.Namespace) -> int:
     samples = None
     notes: list[Problem] = []  # about the sample table
     if options.samples:
-        file_table = read_sample_table(options.samples, None, None)
+        file_table = read_sample_table(options.samples, names=None, part=None)
         file_table, notes = table_of_matrix(file_table, matrix, options.samples)
         samples = file_table.cells
         matrix = choose_header(matrix, list(map(str, samples.index)))
@@ -385,12 +385,8 @@ def _verify_results(options: argparse.Namespace) -> int:
 
     source = Path(options.folder) / "run.json"
     record = read_json(source)
-    comparisons = (find_changes, find_changed_fits)
-    problems = [
-        problem
-        for comparison in comparisons
-        for problem in comparison(record, source.parent, str(source))
-    ]
+    results = (record, source.parent, str(source))
+    problems = [*find_changes(*results), *find_changed_fits(*results)]
     for problem in problems:
         print(problem, file=sys.stderr)
     files = counted(len(record["results"]), "result")

@@ -54,9 +54,9 @@ class Problem:
         return self.key.partition(".")[0]
 
     def with_option(self, options: Mapping[str, str]) -> Problem:
-        """Return the problem as a command states it, by {setting: option of the command}.
+        """Return the problem with the option of a command in place of the setting at fault.
 
-        Only a problem of such a setting (its `key`) changes.
+        options: setting -> option. The problem is unchanged if its `key` is none of the settings.
         """
         option = options.get(self.key)
         if option is None:
@@ -147,7 +147,7 @@ def problems_appended_to(problems: list[Problem]) -> Iterator[None]:
 
 def did_you_mean(word: str, known_words: Iterable[str]) -> str:
     """Return "; did you mean 'diagnosis'?" for the nearest known word; "" if none is near."""
-    # A number is no slip of a name, nor a name one of a number.
+    # Nobody writes a number for a name, nor a name for a number, by a slip.
     candidates = [name for name in known_words if _is_whole(name) == _is_whole(word)]
     matches = get_close_matches(word, candidates, n=1, cutoff=0.6)
     return f"; did you mean '{matches[0]}'?" if matches else ""

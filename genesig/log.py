@@ -47,7 +47,7 @@ def _collect_garbage_rarely() -> None:
 
 
 def announce(sentence: str) -> None:
-    """Print a sentence in the log of a job and on the terminal."""
+    """Print a sentence in the log of a job and on the terminal; once if there is no log."""
     for stream in dict.fromkeys((sys.stdout, sys.__stdout__)):
         print(_rename_files(sentence), file=stream, flush=True)
 

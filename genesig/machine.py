@@ -54,7 +54,7 @@ def check_memory() -> None:
         raise InvalidInput([memory_problem("this machine")])
 
 
-# memory that reading a table takes, in sizes of its text, measured on 20,000 × 100 values
+# memory that reading takes, in multiples of a text's size, measured on 20,000 × 100 values
 BYTES_PER_TEXT_BYTE = 12
 # tables of measurements pack to a third, counts with many zeros to a thirtieth
 MAX_PACKING_RATIO = 100
@@ -64,30 +64,24 @@ MAX_UNCHECKED_BYTES = 1 << 23  # unpacked size from which the packing ratio is c
 def check_size(
     location: str, size: int, packed_size: int, bytes_per_text_byte: int = BYTES_PER_TEXT_BYTE
 ) -> None:
-    """Refuse what takes more memory than there is, or unpacks to far more than a table can.
+    """Raise InvalidInput if a file needs more memory than there is, or unpacks as no table does.
 
     size, packed_size: bytes when unpacked, and as they lie in the file.
-    bytes_per_text_byte: memory that reading takes, in sizes.
-
-    Raises InvalidInput.
+    bytes_per_text_byte: memory that reading takes, in multiples of `size`.
     """
     max_bytes = memory() // bytes_per_text_byte
     if size > max_bytes:
-        message = (
-            f"holds more than {size_of(max_bytes)}; reading takes {bytes_per_text_byte} times that,"
-            " and this "
-        )
-        message += (
-            f"process may have {size_of(memory())} of memory: take the genes and samples of the"
-        )
-        raise input_error(location, f"{message} study alone, or a machine with more")
-    if size > MAX_UNCHECKED_BYTES and size > MAX_PACKING_RATIO * packed_size:
-        message = (
-            f"unpacks to more than {MAX_PACKING_RATIO} times its size, as no table of measurements"
-            " does; it "
-        )
         raise input_error(
-            location, f"{message}is damaged, or made to fill memory: get it from its source"
+            location,
+            f"holds more than {size_of(max_bytes)}; reading takes {bytes_per_text_byte} times that,"
+            f" and this process may have {size_of(memory())} of memory: take the genes and samples "
+            "of the study alone, or a machine with more",
+        )
+    if size > MAX_UNCHECKED_BYTES and size > MAX_PACKING_RATIO * packed_size:
+        raise input_error(
+            location,
+            f"unpacks to more than {MAX_PACKING_RATIO} times its size, as no table of measurements"
+            " does; it is damaged, or made to fill memory: get it from its source",
         )
 
 
@@ -136,7 +130,7 @@ def _control_group_limits() -> list[int]:
 def refusal_problem(error: BaseException, path: str | Path | None = None) -> Problem | None:
     """Return what the machine refused, where, and what to do; None for any other error.
 
-    `path` is the file that was being written, for errors that do not name it.
+    path: the file that was being written; None is the file that the error names, if any.
     """
     error_number = _error_number(error)
     text = str(error)
@@ -150,22 +144,18 @@ def refusal_problem(error: BaseException, path: str | Path | None = None) -> Pro
         return Problem(location, f"{message} and {RERUN_ADVICE}")
     if error_number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return Problem(location, _disk_full_message(error_number, file))
-    if file is None:
+    if file is None:  # all other faults are those of a file
         return None
     if error_number in PATH_ERRORS:
-        return Problem(
+        return Problem(  # [:80]: the name may be too long
             location[:80], f"is no name for this ({os.strerror(error_number)}): choose another"
         )
     if error_number in (errno.EROFS, errno.EACCES, errno.EPERM):
-        message = (
-            f"cannot be read or written ({os.strerror(error_number)}): get the right to, or work in"
-        )
-        return Problem(location, f"{message} a folder of your own, and {RERUN_ADVICE}")
+        message = f"cannot be read or written ({os.strerror(error_number)}): get the right to, or"
+        return Problem(location, f"{message} work in a folder of your own, and {RERUN_ADVICE}")
     if error_number in DISK_ERRORS:
-        message = (
-            f"the disk does not answer as it should ({os.strerror(error_number)}): {text[:80]}"
-        )
-        return Problem(location, f"{message}; mend that and {RERUN_ADVICE}")
+        message = f"the disk does not answer as it should ({os.strerror(error_number)}): "
+        return Problem(location, f"{message}{text[:80]}; mend that and {RERUN_ADVICE}")
     return None
 
 
@@ -186,7 +176,7 @@ def interruption_problem(error: BaseException) -> Problem | None:
 
 
 def _error_number(error: BaseException) -> int | None:
-    """Return the error number of the system (`errno`), also if only the text has it, else None."""
+    """Return the number of a system error (`errno`), by its text if need be; None for others."""
     text = str(error)
     if isinstance(error, MemoryError) or MEMORY_ERROR_TEXT.search(text):
         return errno.ENOMEM

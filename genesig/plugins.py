@@ -30,7 +30,11 @@ def _format_calls(plugin: Any) -> Calls:
 
 
 def _step_calls(plugin: Any) -> Calls:
-    """Return how a step of normalisation is called; `about` are rows of the sample table."""
+    """Return how a step of normalisation is called.
+
+    Only a step of kind "batch" gets rows of the sample table, `about`; one of kind "sample" learns
+    nothing, so that its class is called instead of `fit`.
+    """
     about = ("about",) if plugin.kind == "batch" else ()
     constructor = (plugin, ()) if plugin.kind == "sample" else (plugin.fit, ("X", *about))
     return {
@@ -145,9 +149,9 @@ def plugin_errors(group: str, name: str) -> Iterator[None]:
 def check_plugin_result(group: str, name: str, result: Any, shape: tuple[int, ...]) -> None:
     """Raise GenesigError if a plug-in's result has another shape, or scores are not finite.
 
-    Scores are results whose `shape` has one length.
+    Scores are results whose `shape` has one length. Axes behind those of `shape` are accepted.
     """
-    if name not in entry_points_of(group):
+    if name not in entry_points_of(group):  # genesig's own
         return
     with plugin_errors(group, name):
         values = np.asarray(result, dtype=np.float64)

@@ -141,10 +141,14 @@ def number_fault_kind(text: str) -> str:
 
 
 def number_fault(text: str) -> str:
-    """Return why a text is no finite number, to follow its place: "is 'high', not a number"."""
+    """Return why a text is no finite number, as a verb and its object: "is 'high', not a number".
+
+    text: one that `is_number` refuses.
+    """
     kind = number_fault_kind(text)
     plain_number = without_thousands(text)
     with_point = text.strip().replace(",", ".")
+    # Several commas cannot be decimal.
     readings = f"{with_point} or " if text.count(",") == 1 else ""
     readings += text.strip().replace(",", "")
     return {
@@ -185,7 +189,7 @@ def says_unknown(text: str) -> bool:
 
 
 def words_not_evaluable(words: Collection[str]) -> list[str]:
-    """Return the words NE that say "not evaluable", as they do beside responses to a treatment."""
+    """Return the words NE, "not evaluable", of a column; [] if no word is a treatment response."""
     candidates = [word for word in words if word.strip().casefold() in ("ne", "inevaluable")]
     has_responses = candidates and any(RESPONSE_WORD.fullmatch(word.strip()) for word in words)
     return candidates if has_responses else []
@@ -202,9 +206,9 @@ def is_number(text: str) -> bool:
 
 
 def equal_looking(names: Iterable[str], key: Callable[[str], str] | None = None) -> list[list[str]]:
-    """Return groups of names that differ in case, blanks or invisible characters only.
+    """Return groups of two or more names that differ in case, blanks or invisible characters only.
 
-    `key` (name) -> str replaces the rule by which names look equal.
+    key: takes a name; names with the same result look equal. None is `as_read`.
     """
     key = as_read if key is None else key
     groups: dict[str, list[str]] = {}
@@ -278,7 +282,8 @@ def is_misspelt(name: str, other_name: str) -> bool:
 
 def as_read(name: str) -> str:
     """Return a name without the differences that a reader does not see."""
-    if not name.isascii():  # one accented letter or two, of full width, soft hyphens
+    if not name.isascii():
+        # NFKC: accents in one letter with theirs, usual width; Cf: soft hyphens and the like.
         normalised = unicodedata.normalize("NFKC", name)
         name = "".join(letter for letter in normalised if unicodedata.category(letter) != "Cf")
     return " ".join(name.split()).casefold()
@@ -300,6 +305,7 @@ def control_first(names: Sequence[str]) -> list[str]:
     control, in "normal karyotype" and "complex karyotype", too; in "No 1" and "No 2" neither.
     Of two numbers of which neither or both are controls, the smaller one stands first.
     """
+    # "-$" is the minus of a name such as "HER2-".
     words, other_words = ({*re.findall(r"[^\W_]+|-$", name.casefold())} for name in names)
     is_control = [_are_control_words(words - other_words), _are_control_words(other_words - words)]
     if is_control[0] == is_control[1] and all(map(is_number, names)):
@@ -313,6 +319,6 @@ def names_control(name: str) -> bool:
 
 
 def _are_control_words(words: set[str]) -> bool:
-    """Tell whether words name a control class."""
+    """Tell whether one of the words names a control class, and the others may be beside it."""
     controls = {word for word in words if CONTROL_WORDS.fullmatch(word)}
     return bool(controls) and all(NEUTRAL_WORDS.fullmatch(word) for word in words - controls)

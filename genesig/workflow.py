@@ -90,10 +90,10 @@ def _write_all_cores(options: Sequence[str]) -> list[str]:
 
 
 def _shipped_profile(option: str, next_word: str) -> str:
-    """Return the option with --workflow-profile for a profile that comes with genesig.
+    """Return the option, with --workflow-profile for --profile if the profile is genesig's.
 
     A profile of the user with the same name stays: Snakemake looks for a ``--profile`` in the
-    user's folders only.
+    user's folders only. next_word: word behind the option, which may be its value; "" at the end.
     """
     word, _, name = option.partition("=")
     name = name or next_word
