@@ -6,12 +6,12 @@
 
 rule gather:
     input:
-        **WEIGHED,
+        **STUDY_AND_CHANCE,
         observed=batches("observed"),
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
     output:
-        **shown(*GATHERED, *PLACED, *DECIDED),
+        **shown(*GATHERED_TABLES, *STRETCH_TABLES, *DECISION_TABLES),
     log:
         "logs/gather.log",
     conda:
@@ -29,13 +29,13 @@ rule gather:
 # Which gene sets the lists hold more of than under permuted labels; only where a file of sets is named.
 rule enrichment:
     input:
-        user_files(ENRICHED),
+        user_files(ENRICHMENT_FILE),
         **tables("signature", "nested_lists", "blocks"),
         **STUDY,
         observed=batches("observed"),
         permuted=permuted(),
     output:
-        **shown(*ENRICHMENT),
+        **shown(*ENRICHMENT_TABLES),
     log:
         "logs/enrichment.log",
     conda:
@@ -44,7 +44,7 @@ rule enrichment:
         **needs("enrichment"),
     params:
         sources("enrichment.py"),
-        **{key: HELD[key] for key in ("smallest", "largest")},
+        **{key: ENRICHMENT_SETTINGS[key] for key in ("smallest", "largest")},
     script:
         "../scripts/enrichment.py"
 

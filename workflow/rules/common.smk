@@ -16,26 +16,26 @@ from genesig.results.sources import sources_digest
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
 # not: whatever a user may have written reaches a job as a dictionary, `settings`.
 
-# What jobs import: in a clone beside this workflow, otherwise wherever it was installed.
+# Package that jobs import: in a clone beside this workflow, otherwise wherever it was installed.
 PACKAGE = Path(genesig.__file__).parent
 if set("{}") & set(str(PACKAGE)):
     raise WorkflowError(
         f"{PACKAGE}: braces in a folder's name are a wildcard to Snakemake; rename it"
     )
 
-GATHERED = (
+GATHERED_TABLES = (
     "signature selection nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
 
 try:
-    named = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
-    named = "the module's config" if IMPORTED else named
-    # For messages of jobs. As a parameter, a config of another name would be computed anew.
+    source = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
+    source = "the module's config" if IMPORTED else source
+    # For messages of jobs. As a parameter of rules, another name of a config would run them again.
     if not REMOTE_JOB:
-        environ["GENESIG_CONFIG"] = named
+        environ["GENESIG_CONFIG"] = source
     for configfile in [] if IMPORTED or REMOTE_JOB else workflow.configfiles:
-        read_config(configfile)  # which says what YAML reads otherwise than it is written
-    config.update(study_config(config, load_schema(), source=named))
+        read_config(configfile)  # an error for repeated keys and the like, which Snakemake accepts
+    config.update(study_config(config, load_schema(), source=source))
     if not IMPORTED and not REMOTE_JOB:
         check_files(config)
 except InvalidInput as problems:
@@ -52,12 +52,12 @@ if not SHARED_DISK and not IMPORTED:
 
 
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
-# With how often halves of the samples list each gene, and how often they do by chance.
-WEIGHED = {**STUDY, "chance": "results/linear/chance.npz"}
-LINEAR = {"linear": linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
-PLACED = ["stretches"] if config["data"]["chromosome"] else []
-DECIDED = ["decision"] if decision_rules_in(config["decision"]) else []
-ENRICHMENT = ["enrichment", "enrichment_ranking"]
+# Chance: how often halves of the samples list each gene, and how often they do by chance.
+STUDY_AND_CHANCE = {**STUDY, "chance": "results/linear/chance.npz"}
+LINEAR_SETTINGS = {"linear": linear_keywords(config), "fold_steps": config["normalise"]["folds"]}
+STRETCH_TABLES = ["stretches"] if config["data"]["chromosome"] else []
+DECISION_TABLES = ["decision"] if decision_rules_in(config["decision"]) else []
+ENRICHMENT_TABLES = ["enrichment", "enrichment_ranking"]
 
 
 def sources(script):

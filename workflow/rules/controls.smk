@@ -1,4 +1,4 @@
-# What the signature is held against, on the same splits.
+# Methods and lists with which the signature is compared, on the same splits.
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
 # results/{,nonlinear_,sets_}predictions.tsv
@@ -7,15 +7,15 @@
 # is set, results/{patients,score_effect,subgroups,next_study}.tsv,
 # results/survival{,_curves,_risk}.tsv where the response is survival
 
-OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
+OTHER_PREDICTIONS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
 
-FORETOLD = ["survival", "survival_curves", "survival_risk"]
+SURVIVAL_TABLES = ["survival", "survival_curves", "survival_risk"]
 
-PUBLISHED = ["published"] if SIGNATURES else []
+PUBLISHED_TABLES = ["published"] if SIGNATURE_FILE else []
 
-OMICS = ["omics"] if config["data"]["omics"] else []
+OMICS_TABLES = ["omics"] if config["data"]["omics"] else []
 
-STUDIED = ["patients", "score_effect", "subgroups", "next_study"]
+PATIENT_TABLES = ["patients", "score_effect", "subgroups", "next_study"]
 
 
 rule null:
@@ -67,7 +67,7 @@ rule controls:
         **STUDY,
         observed=batches("observed"),
         null="results/null.npz",
-        others=[f"results/{name}.tsv" for name in OTHERS],
+        others=[f"results/{name}.tsv" for name in OTHER_PREDICTIONS],
     output:
         **shown("controls"),
     log:
@@ -85,7 +85,7 @@ rule controls:
 # Published signatures and random lists of genes; only where a file of signatures is named.
 rule published:
     input:
-        user_files(SIGNATURES),
+        user_files(SIGNATURE_FILE),
         **STUDY,
         observed=batches("observed"),
     output:
@@ -98,7 +98,7 @@ rule published:
         **needs("baselines"),
     params:
         sources("published.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
     script:
         "../scripts/published.py"
 
@@ -106,7 +106,7 @@ rule published:
 # The whole procedure without each omic in turn; only where the matrix holds several.
 rule omics:
     input:
-        **WEIGHED,
+        **STUDY_AND_CHANCE,
         observed=batches("observed"),
         final="results/linear/final.npz",
     output:
@@ -119,20 +119,20 @@ rule omics:
         **needs("omics"),
     params:
         sources("omics.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
         omic_factors=config["data"]["omics"],
         permutations=config["signature"]["permutations"],
     script:
         "../scripts/omics.py"
 
 
-# How well held-out survival is foretold; nothing of it runs where the response is another.
+# How well held-out survival is predicted; the rule does not run for other kinds of outcome.
 rule survival:
     input:
         **STUDY,
         observed=batches("observed"),
     output:
-        **shown(*FORETOLD),
+        **shown(*SURVIVAL_TABLES),
     log:
         "logs/survival.log",
     conda:
@@ -146,13 +146,13 @@ rule survival:
         "../scripts/survival.py"
 
 
-# Who was studied, what the held-out score says of them, how many a validation needs.
+# The patients of the study, the effect of the held-out score, the size of a validation study.
 rule patients:
     input:
         **STUDY,
         predictions="results/predictions.tsv",
     output:
-        **shown(*STUDIED),
+        **shown(*PATIENT_TABLES),
     log:
         "logs/patients.log",
     conda:

@@ -10,15 +10,17 @@ from re import escape
 from genesig.data.files.copies import is_copied_as_folder
 from genesig.data.files.names import named_files
 
-NOTHING = "(?!)"  # a pattern that no name fits
+NO_PATH = "(?!)"  # a pattern that no name fits
 
-MODULES = ["modules"] if config["quality"]["modules"] else []
+MODULE_TABLES = ["modules"] if config["quality"]["modules"] else []
 
-KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")}
-# Enrichment holds lists against its own sets, or against those that are selected.
-HELD = config["enrichment"] if config["enrichment"]["sets"] else KNOWN
-ENRICHED = None if HELD.get("column") else HELD["sets"]
-VALIDATED = (
+SET_FILE_SETTINGS = {
+    key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")
+}
+# Enrichment compares lists with its own sets or, if it names none, with those that are selected.
+ENRICHMENT_SETTINGS = config["enrichment"] if config["enrichment"]["sets"] else SET_FILE_SETTINGS
+ENRICHMENT_FILE = None if ENRICHMENT_SETTINGS.get("column") else ENRICHMENT_SETTINGS["sets"]
+VALIDATED_KEYS = (
     "label",
     "seed",
     "probabilities",
@@ -29,10 +31,17 @@ VALIDATED = (
     "studies",
     "across",
 )
-SIGNATURES = config["controls"]["signatures"]
-READ = read_files()
-CHECKED_FILES = [*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES]
-# Also read, but as an input of validate a change of it would have all read again.
+SIGNATURE_FILE = config["controls"]["signatures"]
+STUDY_FILES = read_files()
+CHECKED_FILES = [
+    *STUDY_FILES,
+    config["splits"]["file"],
+    SET_FILE_SETTINGS["sets"],
+    ENRICHMENT_FILE,
+    SIGNATURE_FILE,
+]
+# Jobs see no other files without a shared disk. On a shared one, as an input of the rule `validate`
+# a changed file of groups would make all be read again.
 CHECKED_FILES += [] if SHARED_DISK else [config["nonlinear"]["groups"]]
 
 
@@ -58,7 +67,7 @@ rule fetch:
 
 if not SHARED_DISK and not REMOTE_JOB:
     UPLOADED = {place_in_storage(path): path for _, path in named_files(config)}
-    FOLDERS = {
+    UPLOADED_FOLDERS = {
         place
         for place, path in UPLOADED.items()
         if Path(path).is_dir() or is_copied_as_folder(path)
@@ -72,7 +81,7 @@ if not SHARED_DISK and not REMOTE_JOB:
         log:
             "logs/upload/{place}.log",
         wildcard_constraints:
-            place="|".join(map(escape, UPLOADED.keys() - FOLDERS)) or NOTHING,
+            place="|".join(map(escape, UPLOADED.keys() - UPLOADED_FOLDERS)) or NO_PATH,
         conda:
             "../envs/genesig.yaml"
         resources:
@@ -90,7 +99,7 @@ if not SHARED_DISK and not REMOTE_JOB:
         log:
             "logs/upload/{place}.log",
         wildcard_constraints:
-            place="|".join(map(escape, FOLDERS)) or NOTHING,
+            place="|".join(map(escape, UPLOADED_FOLDERS)) or NO_PATH,
         conda:
             "../envs/genesig.yaml"
         resources:
@@ -116,9 +125,13 @@ rule validate:
         **needs_before_reading(),
     params:
         sources("validate.py"),
-        settings={key: config[key] for key in VALIDATED},
+        settings={key: config[key] for key in VALIDATED_KEYS},
         copies=file_copies(*CHECKED_FILES),
-        sets={"structured": KNOWN, "enrichment": config["enrichment"], "controls": SIGNATURES},
+        sets={
+            "structured": SET_FILE_SETTINGS,
+            "enrichment": config["enrichment"],
+            "controls": SIGNATURE_FILE,
+        },
         read=digests(*CHECKED_FILES),
     script:
         "../scripts/validate.py"
@@ -127,7 +140,7 @@ rule validate:
 rule read:
     input:
         "results/validation.json",
-        user_files(*READ),
+        user_files(*STUDY_FILES),
     output:
         "results/data/raw.h5ad",
     log:
@@ -140,8 +153,8 @@ rule read:
         sources("read.py"),
         settings={key: config[key] for key in READ_KEYS},
         fold_steps=config["normalise"]["folds"],
-        copies=file_copies(*READ),
-        read=digests(*READ),
+        copies=file_copies(*STUDY_FILES),
+        read=digests(*STUDY_FILES),
     script:
         "../scripts/read.py"
 
@@ -185,7 +198,7 @@ rule split:
         "../scripts/split.py"
 
 
-# What the samples look like, for the report; no fit reads it.
+# Quality of the samples, for the report; no fit reads it.
 rule quality:
     input:
         raw="results/data/raw.h5ad",

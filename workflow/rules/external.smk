@@ -6,23 +6,23 @@
 
 from itertools import chain
 
-SCORES = ("predictions", "scores", "genes")
+COHORT_TABLES = ("predictions", "scores", "genes")
 COHORTS = {cohort["name"]: cohort for cohort in config["external"]}
-OF_COHORT = {
+FILES_OF_COHORT = {
     name: [cohort[file] for file in ("expression", "samples", "annotation", "renamed")]
     for name, cohort in COHORTS.items()
 }
-FILES = {name: user_files(*files) for name, files in OF_COHORT.items()}
-TESTED = collect("results/external/{name}/about.json", name=COHORTS)
-SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
-ELSEWHERE = {
+INPUTS_OF_COHORT = {name: user_files(*files) for name, files in FILES_OF_COHORT.items()}
+COHORT_RECORDS = collect("results/external/{name}/about.json", name=COHORTS)
+COHORT_TABLE_FILES = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=COHORT_TABLES)
+COHORT_OUTPUTS = {
     of: report(
         f"results/external/{{name}}/{of}.tsv",
         category="Other cohorts",
         caption="../report/table.rst",
         labels={"cohort": "{name}", "table": of},
     )
-    for of in SCORES
+    for of in COHORT_TABLES
 }
 
 
@@ -30,8 +30,8 @@ ELSEWHERE = {
 # so that a fault is found before anything is computed.
 rule validate_external:
     input:
-        *user_files(*READ),
-        *FILES.values(),
+        *user_files(*STUDY_FILES),
+        *INPUTS_OF_COHORT.values(),
     output:
         "results/external/validation.json",
     log:
@@ -43,21 +43,21 @@ rule validate_external:
         **needs_before_reading(),
     params:
         sources("validate_external.py"),
-        settings={key: config[key] for key in (*VALIDATED, "external")},
-        copies=file_copies(*READ, *chain(*OF_COHORT.values())),
-        read=digests(*READ, *chain(*OF_COHORT.values())),
+        settings={key: config[key] for key in (*VALIDATED_KEYS, "external")},
+        copies=file_copies(*STUDY_FILES, *chain(*FILES_OF_COHORT.values())),
+        read=digests(*STUDY_FILES, *chain(*FILES_OF_COHORT.values())),
     script:
         "../scripts/validate_external.py"
 
 
 rule external:
     input:
-        lookup(dpath="{name}", within=FILES),
+        lookup(dpath="{name}", within=INPUTS_OF_COHORT),
         validation="results/external/validation.json",
         dataset="results/dataset.h5ad",
         model="results/model.json",
     output:
-        **ELSEWHERE,
+        **COHORT_OUTPUTS,
         about="results/external/{name}/about.json",
     log:
         "logs/external/{name}.log",
@@ -68,6 +68,6 @@ rule external:
     params:
         sources("external.py"),
         cohort=lookup(dpath="{name}", within=COHORTS),
-        copies=file_copies(*chain(*OF_COHORT.values())),
+        copies=file_copies(*chain(*FILES_OF_COHORT.values())),
     script:
         "../scripts/external.py"

@@ -7,7 +7,10 @@ from genesig.results.run import sha256
 
 
 def batches(labels):
-    """Return the files of all batches of the outer splits under some labels."""
+    """Return the files of all batches of the outer splits.
+
+    labels: "observed", or "permuted-001-050" for the label permutations 1 to 50.
+    """
     count = config["splits"]["batches"]
     return [f"results/linear/{labels}/{i}of{count}.npz" for i in range(1, count + 1)]
 
@@ -16,42 +19,43 @@ def permuted():
     """Return the files of all batches of all label permutations."""
     controls = config["controls"]
     last, step = controls["permutations"], controls["permutations_per_job"]
-    ranges = [(first, min(first + step - 1, last)) for first in range(1, last + 1, step)]
-    return [file for a, b in ranges for file in batches(f"permuted-{a:03d}-{b:03d}")]
+    firsts = range(1, last + 1, step)
+    names = [f"permuted-{first:03d}-{min(first + step - 1, last):03d}" for first in firsts]
+    return [file for name in names for file in batches(name)]
 
 
 def fits():
-    """Return the files that hold all fits, and the settings that permuted ones are read at."""
+    """Return all files with fits, and those that a report needs to read the fits."""
     observed = batches("observed")
     files = [*observed, *permuted(), "results/null.npz"]
     files += [f"results/linear/{name}.npz" for name in ("chance", "final", "subsamples")]
     names = [*(Path(file).name for file in observed), "final.npz"]
     files += [f"results/nonlinear/{name}" for name in nonlinear(*names)]
-    kept = (f"results/sets/{name}.npz" for name in ("known", "final", "subsamples"))
-    return [*files, *sets(*of_sets([*observed, *permuted()]), *kept)]
+    once = (f"results/sets/{name}.npz" for name in ("known", "final", "subsamples"))
+    return [*files, *sets(*of_sets([*observed, *permuted()]), *once)]
 
 
 def read_files():
-    """Return the files that the matrix, its samples and its genes are read from."""
+    """Return the files that the matrix, its samples and its genes are read from; None is not set."""
     studies = config["studies"]
-    one = [config[key] for key in ("expression", "samples") if not studies]
-    many = [study[key] for study in studies for key in ("expression", "samples", "annotation")]
-    return list(dict.fromkeys([*one, *many, config["data"]["annotation"]]))
+    single = [config[key] for key in ("expression", "samples") if not studies]
+    pooled = [study[key] for study in studies for key in ("expression", "samples", "annotation")]
+    return list(dict.fromkeys([*single, *pooled, config["data"]["annotation"]]))
 
 
 def digests(*paths):
-    """Return the SHA-256 of each of the user's files that is set, for the parameters of a rule.
+    """Return {file: SHA-256} of the user's files that are set, for the parameters of a rule.
 
-    A corrected file may be older than the results. One that the workflow fetches has none: it is not
-    there when a study begins.
+    Their dates do not tell: a corrected file may be older than the results. A file that the workflow
+    fetches is left out, as it is not there when a study begins.
     """
-    named = [Path(path) for path in paths if path]
-    kept = [path for path in named if path.parent != Path("data/geo") and access(path, R_OK)]
-    return {str(path): sha256(path) for path in kept if path.is_file() or path.is_dir()}
+    files = [Path(path) for path in paths if path]
+    files = [path for path in files if path.parent != Path("data/geo") and access(path, R_OK)]
+    return {str(path): sha256(path) for path in files if path.is_file() or path.is_dir()}
 
 
 def costs():
-    """Return the benchmark files of the jobs that compute."""
+    """Return the files in which Snakemake writes the time of each job of some length."""
     fits = [Path(f).relative_to("results/linear") for f in [*batches("observed"), *permuted()]]
     jobs = [*map(Path, ("chance", "fit_final", "fit_subsamples", "baselines")), *fits]
     if config["nonlinear"]["enabled"]:
@@ -61,38 +65,38 @@ def costs():
 
 
 def tables(*names):
-    """Return the result tables of these names, by name."""
+    """Return name -> file of these result tables, as inputs or outputs of a rule."""
     return {name: f"results/{name}.tsv" for name in names}
 
 
 def shown(*names):
-    """Return the result tables of these names, as `snakemake --report` shows them."""
-    how = {"category": "Tables", "caption": "../report/table.rst"}
-    found = tables(*names).items()
-    return {name: report(path, labels={"table": name}, **how) for name, path in found}
+    """Return name -> file of these result tables, marked to be shown by `snakemake --report`."""
+    page = {"category": "Tables", "caption": "../report/table.rst"}
+    files = tables(*names).items()
+    return {name: report(path, labels={"table": name}, **page) for name, path in files}
 
 
 def nonlinear(*names):
-    """Return the names of these tables of nonlinear selection; none where it is switched off."""
+    """Return the names, of tables or files of nonlinear selection; none if it is switched off."""
     return names if config["nonlinear"]["enabled"] else ()
 
 
 def of_sets(files):
-    """Return the files of the same splits and labels where sets are selected."""
+    """Return the files with fits of gene sets for the splits and labels of files of linear fits."""
     return [file.replace("linear", "sets", 1) for file in files]
 
 
 def sets(*files):
-    """Return these; none where no file of sets is named."""
-    return files if KNOWN["sets"] else ()
+    """Return the files; none if the config names no file of gene sets."""
+    return files if SET_FILE_SETTINGS["sets"] else ()
 
 
 def sets_costs():
-    """Return the benchmark files of the jobs that select sets."""
+    """Return the files in which Snakemake writes the time of each job that selects sets."""
     jobs = sets(*of_sets([*batches("observed"), *permuted()]), "results/sets/final.npz")
     return [f"results/times/{Path(job).relative_to('results').with_suffix('.tsv')}" for job in jobs]
 
 
 def survival(*names):
-    """Return the names of these tables of survival; none where the response is another."""
+    """Return the names of tables of survival; none if the label is another, a single column."""
     return () if isinstance(config["label"], str) else names

@@ -11,7 +11,7 @@ wildcard_constraints:
 
 rule fit:
     input:
-        **WEIGHED,
+        **STUDY_AND_CHANCE,
         first="results/linear/final.npz",  # jobs that begin together would each compile
     output:
         "results/linear/{labels}/{batch}.npz",
@@ -26,7 +26,7 @@ rule fit:
         **needs("fit"),
     params:
         sources("fit.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
     script:
         "../scripts/fit.py"
 
@@ -48,7 +48,7 @@ rule chance:
         **needs("chance"),
     params:
         sources("chance.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
         permutations=config["signature"]["permutations"],
     script:
         "../scripts/chance.py"
@@ -57,7 +57,7 @@ rule chance:
 # It compiles what is left.
 rule fit_final:
     input:
-        **WEIGHED,
+        **STUDY_AND_CHANCE,
     output:
         "results/linear/final.npz",
     log:
@@ -71,14 +71,14 @@ rule fit_final:
         **needs("fit_final"),
     params:
         sources("fit_final.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
     script:
         "../scripts/fit_final.py"
 
 
 rule fit_subsamples:
     input:
-        **WEIGHED,
+        **STUDY_AND_CHANCE,
         first="results/linear/final.npz",  # jobs that begin together would each compile
     output:
         "results/linear/subsamples.npz",
@@ -93,6 +93,6 @@ rule fit_subsamples:
         **needs("fit_subsamples"),
     params:
         sources("fit_subsamples.py"),
-        **LINEAR,
+        **LINEAR_SETTINGS,
     script:
         "../scripts/fit_subsamples.py"

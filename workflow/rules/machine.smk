@@ -1,4 +1,4 @@
-# What this machine must give before anything is read, and why jobs of a failed run were killed.
+# Check of this machine before anything is read, and the reason why jobs of a failed run were killed.
 #
 # INPUTS: none
 # OUTPUTS: none

@@ -4,10 +4,10 @@
 # results/{nested_lists,signature}.tsv, nonlinear.groups
 # OUTPUTS: results/nonlinear/*.npz, results/nonlinear*.tsv
 
-NONLINEAR = "nonlinear".split() + [
+NONLINEAR_TABLES = "nonlinear".split() + [
     f"nonlinear_{of}" for of in "scores model predictions agreement difference curves".split()
 ]
-SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
+NONLINEAR_SETTINGS = {key: value for key, value in config["nonlinear"].items() if key != "enabled"}
 
 
 # The longest jobs come first, so that no core waits for the last of them: these, then baselines,
@@ -29,9 +29,9 @@ rule nonlinear_fit:
         **needs("nonlinear_fit"),
     params:
         sources("nonlinear_fit.py"),
-        settings=SETTINGS,
+        settings=NONLINEAR_SETTINGS,
         fold_steps=config["normalise"]["folds"],
-        copies=file_copies(SETTINGS["groups"]),
+        copies=file_copies(NONLINEAR_SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_fit.py"
 
@@ -53,9 +53,9 @@ rule nonlinear_final:
         **needs("nonlinear_final"),
     params:
         sources("nonlinear_final.py"),
-        settings=SETTINGS,
+        settings=NONLINEAR_SETTINGS,
         fold_steps=config["normalise"]["folds"],
-        copies=file_copies(SETTINGS["groups"]),
+        copies=file_copies(NONLINEAR_SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_final.py"
 
@@ -68,7 +68,7 @@ rule nonlinear_gather:
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
     output:
-        **shown(*NONLINEAR[:-1]),
+        **shown(*NONLINEAR_TABLES[:-1]),
     log:
         "logs/nonlinear_gather.log",
     conda:

@@ -1,24 +1,34 @@
-# What people read.
+# Report, model card and the record of the run.
 #
 # INPUTS: everything above
 # OUTPUTS: results/settings.json, results/report_data.json, results/report.html, results/figures/,
 # results/model_card.md, results/run.json, results/times/jobs.tsv
 
 
-REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
-REPORTED |= tables(*STUDIED, *STUDIES, *PUBLISHED, *OMICS)
-REPORTED |= tables(
-    *MODULES, *PLACED, *DECIDED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD)
+REPORTED_TABLES = tables(
+    *GATHERED_TABLES,
+    "frequency_curve",
+    "controls",
+    *nonlinear(*NONLINEAR_TABLES),
+    *sets(*SET_TABLES),
 )
-WRITTEN = (
+REPORTED_TABLES |= tables(*PATIENT_TABLES, *STUDIES_TABLES, *PUBLISHED_TABLES, *OMICS_TABLES)
+REPORTED_TABLES |= tables(
+    *MODULE_TABLES,
+    *STRETCH_TABLES,
+    *DECISION_TABLES,
+    *(ENRICHMENT_TABLES if ENRICHMENT_FILE else ()),
+    *survival(*SURVIVAL_TABLES),
+)
+FURTHER_RESULTS = (
     "baselines.tsv",
     "null_cv_frequency.tsv",
     "dataset.h5ad",
     "splits.json",
     "signature.h5ad",
 )
-WRITTEN += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
-JSON_RECORDS = ["results/validation.json", "results/quality.json", *TESTED]
+FURTHER_RESULTS += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
+JSON_RECORDS = ["results/validation.json", "results/quality.json", *COHORT_RECORDS]
 FIGURES = {"patterns": ["{name,[^/]+}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
 FIGURES["caption"] = "../report/figure.rst"
 
@@ -43,7 +53,7 @@ rule settings:
 
 rule report_data:
     input:
-        **REPORTED,
+        **REPORTED_TABLES,
         **{key: f"results/linear/{key}.npz" for key in ("final", "subsamples")},
         **STUDY,
         observed=batches("observed"),
@@ -90,10 +100,10 @@ rule run_record:
     input:
         settings="results/settings.json",
         results=[
-            *REPORTED.values(),
+            *REPORTED_TABLES.values(),
             *JSON_RECORDS,
-            *SCORED,
-            *(f"results/{name}" for name in WRITTEN),
+            *COHORT_TABLE_FILES,
+            *(f"results/{name}" for name in FURTHER_RESULTS),
         ],
         fits=fits(),
     output:

@@ -1,4 +1,4 @@
-# What jobs ask of the machine they run on, and how long the run still takes.
+# Memory and time that jobs ask for, and how long the run still takes.
 #
 # INPUTS: results/validation.json
 # OUTPUTS: none; mem_mb and runtime of the rules
@@ -11,19 +11,19 @@ from genesig.data.study.cost import RunProgress, Size, TimeLeftFormatter, job_re
 from genesig.machine import BYTES_PER_TEXT_BYTE
 from genesig.results import load_json
 
-# Asked where results lie in a storage, whose files this process has not at hand.
-BLINDLY = {"mem_mb": 4000, "runtime": 240}
-CHECKED = str(workflow.modifier.modify_path("results/validation.json"))
+# For results in a storage, whose files this process cannot read.
+DEFAULT_NEEDS = {"mem_mb": 4000, "runtime": 240}
+VALIDATION = str(workflow.modifier.modify_path("results/validation.json"))
 
 
-def announced():
-    """Return the cost of every rule; None before the data are read."""
-    if Path(CHECKED).exists():
-        return study_costs(config, Size(**load_json(CHECKED)["size"]))
+def announced_costs():
+    """Return rule -> cost of its jobs; None before the data are read."""
+    if Path(VALIDATION).exists():
+        return study_costs(config, Size(**load_json(VALIDATION)["size"]))
 
 
 if workflow.is_main_process and not IMPORTED:
-    progress = RunProgress(announced)
+    progress = RunProgress(announced_costs)
     for handler in logger.handlers:
         # Snakemake's own; another's (--logger) shows progress in its way.
         if (handler.name or "").startswith("Default"):
@@ -32,17 +32,17 @@ if workflow.is_main_process and not IMPORTED:
 
 
 def needs(rule):
-    """Return what jobs of a rule ask of the machine, twice as much at a second attempt.
+    """Return the resources mem_mb and runtime (minutes) of a rule, as functions for Snakemake.
 
-    mem_mb and runtime (minutes) follow from the size of the study, which is known once the data
-    are read.
+    They follow from the size of the study, which is known once the data are read. A second attempt
+    asks for twice as much.
     """
 
     def request_of(resource):
         def request(wildcards, input, attempt):
-            input.size_mb  # Snakemake asks again when it is there
-            if (costs := announced()) is None:
-                return attempt * BLINDLY[resource]
+            input.size_mb  # so that Snakemake calls this function again when the inputs are there
+            if (costs := announced_costs()) is None:
+                return attempt * DEFAULT_NEEDS[resource]
             return attempt * job_resources(costs.get(rule, costs["others"]))[resource]
 
         return request
@@ -51,7 +51,7 @@ def needs(rule):
 
 
 def needs_before_reading():
-    """Return what jobs ask for before the size of the study is known: memory by their files."""
+    """Return the resources of a rule that runs before the study's size is known, by its files."""
 
     def memory(wildcards, input, attempt):
         return attempt * max(1500, 1000 + int(BYTES_PER_TEXT_BYTE * input.size_mb))

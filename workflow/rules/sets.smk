@@ -4,14 +4,18 @@
 # OUTPUTS: results/sets/known.npz, results/sets/{labels}/{batch}.npz,
 # results/sets/{final,subsamples}.npz, results/sets*.tsv
 
-SETS = [f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")]
-STRUCTURED = {key: value for key, value in config["structured"].items() if key not in KNOWN}
+SET_TABLES = [
+    f"sets{of}" for of in ("", "_scores", "_predictions", "_stability", "_error", "_genes")
+]
+SET_SETTINGS = {
+    key: value for key, value in config["structured"].items() if key not in SET_FILE_SETTINGS
+}
 FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subsamples.npz"}
 
 
 rule gene_sets:
     input:
-        user_files(KNOWN["sets"]),
+        user_files(SET_FILE_SETTINGS["sets"]),
         dataset="results/dataset.h5ad",
     output:
         "results/sets/known.npz",
@@ -23,7 +27,7 @@ rule gene_sets:
         **needs("gene_sets"),
     params:
         sources("gene_sets.py"),
-        settings={key: value for key, value in KNOWN.items() if key != "sets"},
+        settings={key: value for key, value in SET_FILE_SETTINGS.items() if key != "sets"},
     script:
         "../scripts/gene_sets.py"
 
@@ -44,7 +48,7 @@ rule sets_fit:
         **needs("sets_fit"),
     params:
         sources("sets_fit.py"),
-        settings=STRUCTURED,
+        settings=SET_SETTINGS,
         fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/sets_fit.py"
@@ -67,7 +71,7 @@ rule sets_final:
         **needs("sets_final"),
     params:
         sources("sets_final.py"),
-        settings=STRUCTURED,
+        settings=SET_SETTINGS,
         fold_steps=config["normalise"]["folds"],
     script:
         "../scripts/sets_final.py"
@@ -81,7 +85,7 @@ rule sets_gather:
         permuted=of_sets(permuted()),
         observed=batches("observed"),
     output:
-        **shown(*SETS[:-1]),
+        **shown(*SET_TABLES[:-1]),
     log:
         "logs/sets_gather.log",
     conda:

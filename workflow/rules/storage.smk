@@ -27,7 +27,7 @@ if REMOTE_JOB and RESOLVED_CONFIG in environ:
 
 
 def place_in_storage(path):
-    """Return where the storage has a copy of a user's file, which keeps the end of its name."""
+    """Return the path below inputs/ of the copy of a user's file, which keeps the file's name."""
     return f"{sha256_of_bytes(path.encode()).hexdigest()[:16]}/{Path(path).name or 'folder'}"
 
 
@@ -43,7 +43,10 @@ def user_files(*paths):
 
 
 def file_copies(*paths):
-    """Return the parameter of a rule that says which input is the copy of which file, by name."""
+    """Return the parameter of a rule, {file: its copy among the inputs}, as a function; or {}.
+
+    {} on a shared disk, where jobs read the user's files themselves.
+    """
     if SHARED_DISK:
         return {}
     endings = {path: f"inputs/{place_in_storage(path)}" for path in paths if path}

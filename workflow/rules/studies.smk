@@ -1,9 +1,9 @@
-# What several studies say together; nothing of it runs where there is one.
+# Tables that compare several studies; the rule does not run if there is one study.
 #
 # INPUTS: results/dataset.h5ad, results/predictions.tsv
 # OUTPUTS: results/{studies,meta}.tsv
 
-STUDIES = ["studies", "meta"] if config["studies"] else []
+STUDIES_TABLES = ["studies", "meta"] if config["studies"] else []
 
 
 rule studies:

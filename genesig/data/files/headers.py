@@ -241,8 +241,8 @@ def _left_texts(matrix: Matrix, row: int, n_left: int) -> list[str]:
 def _line_label(matrix: Matrix, row: int | None, n_left: int) -> str:
     """Return the label of a line above the numbers, written at its left.
 
-    row: None is the first line, the columns' names. A label may stand beside the numbers if a
-    column of labels is there, else in the first column.
+    row: None is the first line, the columns' names. The label is beside the numbers if there is a
+    column of labels, else in the first column.
     """
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]

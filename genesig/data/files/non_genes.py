@@ -177,7 +177,7 @@ def _left_out_problem(
 
 
 def _find_named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
-    """Return column -> kind of each column that is no gene by its name, and that is to go."""
+    """Return column -> kind of each column that is no gene by its name, but for kinds that stay."""
     genes = set(surroundings.genes)
     excluded = set(surroundings.kept_kinds)
     if matrix.line_word == RAW_PROBE:
