@@ -1,4 +1,4 @@
-"""How well the lists predict, how long they are and how stable, beside what people use instead.
+"""How well the lists predict, how long they are and how stable, beside other methods.
 
     python benchmarks/answers.py --out FOLDER [--jobs 2] [--all] [DATA ...]
     python benchmarks/answers.py --out FOLDER --quick
@@ -57,13 +57,13 @@ Jobs = list[Job]
 
 
 def job_key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
-    """Return all that a record depends on."""
+    """Return all that a record depends on: data, plan, code and settings."""
     package = Path(genesig.__file__).parent
     folder = Path(__file__).parent
-    if method in RIVALS:  # of genesig they see the splits alone
+    if method in RIVALS:  # of genesig's code they use only the splits
         code = [folder / "answers_rivals.py"]
-        drawn = split_jobs(study_of(source, plan))
-        made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"], drawn]
+        splits_digest = split_jobs(study_of(source, plan))
+        made_by: Any = [sklearn.__version__, settings({})["normalise"]["samples"], splits_digest]
     else:
         code = [
             folder / "answers_runs.py",
@@ -84,7 +84,7 @@ def split_jobs(study: Study) -> str:
 
 
 def cached_record(job: Job) -> Record | None:
-    """Return the record of an earlier run, if nothing changed since."""
+    """Return the record of an earlier run; None without, or if its `job_key` has changed."""
     source, method, plan, path = job
     if not path.exists():
         return None
@@ -93,7 +93,10 @@ def cached_record(job: Job) -> Record | None:
 
 
 def run_job(jobs: Jobs) -> str:
-    """Run methods that come of the same fits on a data set, and keep what each gave."""
+    """Run the methods of some jobs, which share their fits, and write a record of each.
+
+    Returns a line about the time. jobs: of one data set and plan.
+    """
     source, _, plan, _ = jobs[0]
     records = run_together([method for _, method, *_ in jobs], study_of(source, plan))
     for _, method, _, path in jobs:
@@ -107,8 +110,8 @@ def run_job(jobs: Jobs) -> str:
 
 
 def run_jobs(jobs: Jobs, processes: int) -> None:
-    """Run what is not there yet, each process on one thread."""
-    todo: dict[tuple[str, str], Jobs] = {}
+    """Run the jobs without a valid record, each process on one thread."""
+    todo: dict[tuple[str, str], Jobs] = {}  # data set and first method of the same fits -> jobs
     for job in jobs:
         if cached_record(job) is None:
             todo.setdefault((job[0].name, methods_of_same_fits(job[1])[0]), []).append(job)
@@ -121,7 +124,10 @@ def run_jobs(jobs: Jobs, processes: int) -> None:
 
 
 def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> Iterator[str]:
-    """Yield the tables, the warnings and the summary; write answers.tsv."""
+    """Yield the lines of the tables, the warnings and the summary; write answers.tsv.
+
+    Without records nothing is yielded or written.
+    """
     tables = []
     for source in sources:
         study = study_of(source, plan)
@@ -147,7 +153,7 @@ def report(sources: list[Source], methods: list[str], plan: Plan, out: Path) -> 
 
 
 def job_of(source: Source, method: str, plan: Plan, out: Path) -> Job:
-    """Return a job with the place of its record."""
+    """Return a job, with the file of its record."""
     name = "".join(letter if letter.isalnum() else "_" for letter in method)
     return source, method, plan, out / source.name / f"{name}.json"
 

@@ -1,4 +1,4 @@
-"""What answers.py measures on: data sets by name, their splits, and their disjoint halves."""
+"""The data of answers.py: data sets by name, their splits, and their disjoint halves."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Array = np.ndarray[Any, Any]
 
 
 def read_tables(stem: str) -> tuple[str, str]:
-    """Return the names of matrix and sample table."""
+    """Return the names of matrix and sample table, which begin with `stem`."""
     return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
 
 
 def read_series(name: str) -> tuple[str, str]:
-    """Return the name of a series of GEO, which is both."""
+    """Return the name of a series of GEO twice, as it is matrix and sample table."""
     return (f"geo/{name}_series_matrix.txt.gz",) * 2
 
 
-# The six that were looked at while genesig was built.
+# The six that were looked at while genesig was built: matrix and sample table, label.
 PUBLISHED = {
     "golub": ("golub_1999", "diagnosis"),
     "singh": ("singh_2002", "tissue"),
@@ -71,7 +71,7 @@ OTHER_SOURCES: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set lies, and which two of its classes are told apart: None where it has two.
+    """Files of a data set, and the two of its classes that are compared: None if it has two.
 
     ``label`` and ``data`` are as in the config of a study.
     """
@@ -85,9 +85,9 @@ class Source:
 
     @classmethod
     def of(cls, text: str, folder: Path = SHARED) -> Source:
-        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``.
+        """Return the source of a known data set, by its name, or of ``name=matrix,samples,label``.
 
-        Files of known ones lie in `folder`.
+        Files of known data sets lie in `folder`. Any other text ends the program.
         """
         name, _, label_text = text.partition("=")
         if label_text and label_text.count(",") == 2:
@@ -105,11 +105,11 @@ class Source:
         return cls(name, *(folder / file for file in files), label, classes)
 
     def key(self) -> list[Any]:
-        """Return what changes when the data do."""
+        """Return values that change if the data or their use do."""
         return [sha256(self.matrix), sha256(self.samples), self.label, self.classes]
 
     def read(self) -> Dataset:
-        """Read it; genes with missing values are left out."""
+        """Return the data set without the genes that have missing values."""
         classes = None if self.classes is None else [*self.classes]
         config = {
             **settings({}, data={"classes": classes, "missing": True, **self.data}),
@@ -124,12 +124,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a data set is divided: the same for every method."""
+    """Numbers of the splits of a data set, the same for every method."""
 
     folds: int = 5
     repeats: int = 3
     inner_folds: int = 5
-    pairs: int = 10
+    pairs: int = 10  # of disjoint halves
     seed: int = 0
 
 
@@ -172,14 +172,14 @@ def divided_study(dataset: Dataset, plan: Plan) -> Study:
 
 
 def _training_rows(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
+    """Return the halves of `splits.subsamples` as outer splits with inner folds."""
     strata = dataset.response_kind.strata(dataset.response(), plan.inner_folds)
     halves = []
     for number, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
-        rarer = int(np.unique(strata[rows], return_counts=True)[1].min())
-        divide = StratifiedKFold(
-            max(2, min(plan.inner_folds, rarer)), shuffle=True, random_state=plan.seed + number
-        )
+        smallest_stratum = int(np.unique(strata[rows], return_counts=True)[1].min())
+        n_folds = max(2, min(plan.inner_folds, smallest_stratum))
+        divide = StratifiedKFold(n_folds, shuffle=True, random_state=plan.seed + number)
         folds = (rows[fold] for _, fold in divide.split(rows, strata[rows]))
         inner = tuple(tuple(dataset.samples[row] for row in fold) for fold in folds)
         halves.append(replace(half, inner=inner))

@@ -9,13 +9,13 @@ import pandas as pd
 from answers_rivals import RIVALS
 
 AHEAD = 0.01
-"""How much smaller the mean error of the predictive model is to be than any other."""
+"""Goal: the mean error of the predictive model is smaller than any other by this difference."""
 
 MAX_LENGTH_RATIO = 0.5
-"""Length of the list of FDR-selected genes, in units of that of stable's."""
+"""Goal: largest length of the FDR-selected genes, as a multiple of the list "stable"."""
 
 STABLER = {"stable": 1.4, "l1 logistic": 3.0, "l1 logistic, as is": 3.0}
-"""What their mean stability is multiplied by, at least, in that of the FDR-selected genes."""
+"""Goal: method -> smallest ratio of the mean stability of the FDR-selected genes to its own."""
 
 
 def summary(rows: pd.DataFrame) -> Iterator[str]:
@@ -24,8 +24,8 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
     Parameters
     ----------
     rows : DataFrame
-        As `answers_table.table` makes them, of all data sets. Two methods are compared on those
-        that both have.
+        As `answers_table.table` makes them, of all data sets. Two methods are compared on the data
+        sets that both have.
     """
     wide = rows.pivot_table(index="data", columns="method", values="error")
     methods = list(rows["method"].unique())
@@ -50,18 +50,25 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def complete_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Let the stability of lists that are empty in all halves, where it is undefined, be 0."""
+    """Return the rows with a stability of 0 for lists that are empty in all halves, not NaN.
+
+    Methods without lists keep NaN.
+    """
     chooses = rows.groupby("method")["stability"].transform("count") > 0
     return rows.assign(stability=rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0))
 
 
 def verdict(reached: bool) -> str:
-    """Say it in words."""
+    """Return the word for a goal that is, or is not, reached."""
     return "reached" if reached else "not reached"
 
 
 def paired_difference(wide: pd.DataFrame, method: str, reference: str) -> str:
-    """Say the mean difference of two methods' errors over the data sets that both have."""
+    """Return the mean difference of two methods' errors over the data sets that both have.
+
+    The text has ± two standard errors and counts smaller errors; "-" for a method and itself. wide:
+    errors, index = data sets, columns = methods.
+    """
     if method == reference:
         return "-"
     differences = (wide[method] - wide[reference]).dropna()
@@ -73,20 +80,22 @@ def paired_difference(wide: pd.DataFrame, method: str, reference: str) -> str:
 
 
 def _has_lists(rows: pd.DataFrame) -> bool:
+    """Tell whether a method's rows have a stability, as methods that select genes do."""
     return bool(rows["stability"].notna().any())
 
 
 def _error_goals(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
+    """Yield a line for each goal about errors; wide: as for `paired_difference`."""
     if "genesig" not in methods:
         return
-    complete = wide.dropna(axis=1)  # the mean of some data sets is not that of all
-    rivals = complete[
+    complete = wide.dropna(axis=1)  # means over different data sets cannot be compared
+    rival_errors = complete[
         [method for method in methods if method in RIVALS and method in complete]
     ].mean()
-    against = ["stable"] if "stable" in methods else []
-    if len(rivals):
-        against.append(str(rivals.idxmin()))
-    for reference in against:
+    references = ["stable"] if "stable" in methods else []
+    if len(rival_errors):
+        references.append(str(rival_errors.idxmin()))
+    for reference in references:
         mean_errors = wide[["genesig", reference]].dropna().mean()
         reference_name = "the best single rival" if reference in RIVALS else "the list alone"
         yield (
@@ -98,6 +107,7 @@ def _error_goals(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
 
 
 def _fdr_selected_goals(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each goal about length and stability of the FDR-selected genes."""
     if "FDR-selected genes" not in wide:
         return
     genes, stability = (
@@ -106,21 +116,21 @@ def _fdr_selected_goals(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]
     )
     if "stable" in genes:
         lengths = genes[["FDR-selected genes", "stable"]].dropna()
-        fdr_length, other_value = lengths.median()
+        fdr_length, stable_length = lengths.median()
         yield (
             f"Median length of the FDR-selected genes at most {MAX_LENGTH_RATIO} of stable's:"
-            f" {fdr_length:g} against {other_value:g} (means"
+            f" {fdr_length:g} against {stable_length:g} (means"
             f" {lengths['FDR-selected genes'].mean():.1f}, {lengths['stable'].mean():.1f}):"
-            f" {verdict(fdr_length <= MAX_LENGTH_RATIO * other_value)}"
+            f" {verdict(fdr_length <= MAX_LENGTH_RATIO * stable_length)}"
         )
     for method, times in STABLER.items():
         if method not in stability:
             continue
-        fdr_length, other_value = stability[["FDR-selected genes", method]].dropna().mean()
+        fdr_value, other_value = stability[["FDR-selected genes", method]].dropna().mean()
         yield (
             f"Mean stability of the FDR-selected genes at least {times:g} x that of {method}:"
-            f" {fdr_length:.3f} against {other_value:.3f}, {fdr_length / other_value:.2f} x:"
-            f" {verdict(fdr_length >= times * other_value)}"
+            f" {fdr_value:.3f} against {other_value:.3f}, {fdr_value / other_value:.2f} x:"
+            f" {verdict(fdr_value >= times * other_value)}"
         )
     if "genesig" in wide:
         yield (

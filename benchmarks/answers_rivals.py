@@ -1,10 +1,10 @@
-"""What people use instead, from scikit-learn, as whole procedures: each chooses on inner folds.
+"""Other methods (rivals), from scikit-learn, as whole procedures: each chooses on inner folds.
 
 A rival gets the standardised training rows Z (genes that are constant there left out), y = ±1, the
 standardised test rows, the (training, validation) rows of each inner fold and a seed. It returns
 the scores of the test rows, positive for the class +1, and the columns of Z with a weight; None
-where all have one. At ties of the inner error the smallest model wins. The classes weigh the same
-in every fit and in every choice.
+if all have one. At ties of the inner error the smallest model wins. The classes weigh the same in
+every fit and in every choice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def per_class(y: Array, loss: Array) -> float:
 
 
 def count_right(model: Any, Z: Array, y: Array) -> float:
-    """1 - balanced error of the sign of the score; larger is better."""
+    """Return 1 - balanced error of the sign of the score; larger is better."""
     return per_class(y, y * model.decision_function(Z) > 0)
 
 
@@ -63,9 +63,9 @@ def first_gene(Z: Array, y: Array) -> float:
 
 
 def even_odds(y: Array, n: int) -> Array:
-    """Return what a model without genes says of n samples: even odds, the more frequent class.
+    """Return the scores of a model without genes for n samples: tiny, for the more frequent class.
 
-    Its own score would be 0, which is wrong whatever the class.
+    A score of 0 would count as wrong for either class.
     """
     return np.full(n, 1e-9 * (np.sign(y.sum()) or -1.0))
 
@@ -87,9 +87,10 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> S
 
 
 def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Do the same as scikit-learn gives it: its 10 values of C, its tolerance; by balanced error.
+    """Lasso-penalised logistic regression with scikit-learn's tolerance and 10 values of C.
 
-    It stops long before the lasso: its lists are longer, and it is closer to what people run.
+    C by balanced error. It stops long before the lasso: its lists are longer, and it is closer to
+    common use.
     """
     model = LogisticRegressionCV(
         l1_ratios=(1.0,),
@@ -104,13 +105,14 @@ def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
 
 
 def _l1_result(model: LogisticRegressionCV, y: Array, Z_test: Array) -> ScoresAndGenes:
+    """Return the scores of the test rows and the genes of a fitted model."""
     genes = np.flatnonzero(model.coef_)
     scores = model.decision_function(Z_test) if len(genes) else even_odds(y, len(Z_test))
     return scores, genes
 
 
 def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """C from .01 to 100 over the mean squared length of a row."""
+    """Linear SVM; C from .01 to 100 over the mean squared length of a row, by balanced error."""
     grid = np.geomspace(0.01, 100, 9) / np.mean(np.sum(np.square(Z), axis=1))
     machine = SVC(kernel="linear", class_weight="balanced")
     model = GridSearchCV(machine, {"C": grid}, scoring=count_right, cv=inner, error_score="raise")
@@ -118,7 +120,7 @@ def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Sc
 
 
 def ridge(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Penalty from 1e-4 to 10 times the largest eigenvalue of Z'Z, by leave-one-out error.
+    """Ridge; penalty from 1e-4 to 10 times the largest eigenvalue of Z'Z, by leave-one-out error.
 
     The squared error of each sample that is left out has a closed form, so that inner folds would
     only be a worse estimate of the same.
@@ -128,13 +130,14 @@ def ridge(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresA
 
 
 def _ridge(Z: Array, y: Array) -> RidgeClassifierCV:
+    """Return the ridge classifier of `ridge`, fitted."""
     largest = float(np.linalg.norm(Z, 2) ** 2)
     alphas = largest * np.geomspace(10, 1e-4, 11)
     return RidgeClassifierCV(alphas, class_weight="balanced").fit(Z, y)
 
 
 def random_forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """501 trees, an odd number, so that votes do not tie; nothing is chosen."""
+    """Random forest of 501 trees, an odd number, so that votes do not tie; nothing is chosen."""
     forest = RandomForestClassifier(501, class_weight="balanced", random_state=seed, n_jobs=1)
     return forest.fit(Z, y).predict_proba(Z_test)[:, 1] - 0.5, None
 
@@ -144,7 +147,7 @@ def shrunken_centroids(
 ) -> ScoresAndGenes:
     """Tibshirani et al. 2002: 30 thresholds from none to the largest deviation, uniform priors.
 
-    scikit-learn's score is that of their equation for the discriminant, twice the log odds.
+    scikit-learn's score is their discriminant, twice the log odds.
     """
     max_deviation = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
     grid = [*np.linspace(max_deviation, 0, 30, endpoint=False)[1:], None]
@@ -164,9 +167,9 @@ def stability_selection(
 ) -> ScoresAndGenes:
     """Meinshausen and Buhlmann 2010: genes in 75 % of 50 lasso lists of half samples; then ridge.
 
-    Each list is that of the weakest penalty (down to .01 lambda_max) with at most q genes, where
-    their bound q²/((2 · .75 - 1) p) on the number of false genes is 1. Where no gene is kept, the
-    answer is the more frequent class.
+    A list is by the weakest penalty (down to .01 lambda_max) with at most q genes, so that their
+    bound q²/((2 · .75 - 1) p) on the number of false genes is 1. Without a gene the prediction is
+    the more frequent class.
     """
     max_genes = int(np.sqrt((2 * 0.75 - 1) * Z.shape[1]))
     halves = StratifiedShuffleSplit(50, train_size=0.5, random_state=seed)
@@ -180,6 +183,7 @@ def stability_selection(
 
 
 def _select_at_most(Z: Array, y: Array, max_genes: int, seed: int) -> Array:
+    """Return the genes of the weakest lasso penalty with at most `max_genes`."""
     for strength in first_gene(Z, y) * np.geomspace(100, 1, 10):
         model = LogisticRegression(C=strength, random_state=seed, **EXACT, **BALANCED_L1).fit(Z, y)
         if np.count_nonzero(model.coef_) <= max_genes:
@@ -190,7 +194,7 @@ def _select_at_most(Z: Array, y: Array, max_genes: int, seed: int) -> Array:
 def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Take the k genes of the largest |t|, then discriminant analysis, shrunk as Ledoit and Wolf.
 
-    Equal priors; k by the inner folds, the t-tests inside them.
+    Equal priors; k by the inner folds, each with t-tests of its own.
     """
     analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=[0.5, 0.5])
     grid = {"selectkbest__k": [k for k in (5, 10, 20, 50, 100) if k <= Z.shape[1]]}
@@ -219,20 +223,23 @@ RIVALS: dict[str, Rival] = {
 def on_split(
     rival: Rival, dataset: Dataset, split: Split, seed: int
 ) -> tuple[Array, list[int] | None]:
-    """Return the scores of the test samples, and the genes as numbers of the data set."""
+    """Return the scores of the test samples, and the genes as columns of the data set.
+
+    Without test samples the scores are those of the training samples. Genes: None if all are used.
+    """
     train = dataset.rows(split.train)
     test = dataset.rows(split.test)
     varies = np.flatnonzero(np.ptp(dataset.X[train], axis=0) > 0)
     scale = StandardScaler().fit(dataset.X[np.ix_(train, varies)])
     # A half has no test samples, and scikit-learn scores no empty matrix.
     assessed = test if len(test) else train
-    Z, Z_shown = (scale.transform(dataset.X[np.ix_(rows, varies)]) for rows in (train, assessed))
-    place = {row: number for number, row in enumerate(train.tolist())}
+    Z, Z_test = (scale.transform(dataset.X[np.ix_(rows, varies)]) for rows in (train, assessed))
+    row_of_Z = {row: number for number, row in enumerate(train.tolist())}
     folds = []
     for fold in split.inner:
-        left_out = np.sort([place[row] for row in dataset.rows(fold).tolist()])
+        left_out = np.sort([row_of_Z[row] for row in dataset.rows(fold).tolist()])
         folds.append((np.setdiff1d(np.arange(len(train)), left_out), left_out))
     y = dataset.response()[train]
     state = random_state(seed, split.seed)
-    scores, genes = rival(Z, y, Z_shown, folds, state)
+    scores, genes = rival(Z, y, Z_test, folds, state)
     return scores, None if genes is None else varies[genes].tolist()

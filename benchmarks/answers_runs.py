@@ -29,7 +29,7 @@ Lists = list[list[int]]
 
 @dataclass
 class Record:
-    """What one method gave on one data set.
+    """Results of one method on one data set.
 
     Attributes
     ----------
@@ -39,15 +39,15 @@ class Record:
     lists : list of list of int or None
         Genes of each outer split; None for a method that uses them all.
     again : list of list of int or None
-        Genes of each half, complementary halves in turn, chosen anew in each half.
+        Genes of each half, chosen again in each; two complementary halves follow each other.
     seconds : float
-        Of the processor, for the outer splits, chance included.
+        Processor time for the outer splits, the half-samples of permuted labels included.
     memory : float
-        Most that the process held meanwhile, in MB, with Python, libraries and data; 0 where the
-        system does not tell.
+        Peak memory of the process meanwhile, in MB, with Python, libraries and data; 0 if the
+        system does not report it.
     told : list or None
-        What genesig says beside the score of each held-out sample of classes: the probability of
-        the class +1, or of each class, where all are as frequent.
+        genesig's probability of the class +1, or of each class, for each held-out sample, as if all
+        classes were equally frequent.
     warnings : dict
         How often each warning was given.
     """
@@ -64,9 +64,10 @@ class Record:
 
 
 class Variant(NamedTuple):
-    """Keys of the config that are not the default, and which of the answers of a study it is.
+    """Keys of the config that are not the default, and which of a study's two models is run.
 
-    Without answer it is the chosen list of the two stages, which needs no chance.
+    answer: "predictive" or "fdr_selected"; None is the chosen list of the elastic net and its ridge
+    refit (two stages), which needs no half-samples.
     """
 
     sections: dict[str, dict[str, Any]]
@@ -74,6 +75,7 @@ class Variant(NamedTuple):
 
 
 def _two_stages(**linear: str) -> Variant:
+    """Return the variant of the two stages with further settings of the section ``linear``."""
     linear_settings = {"model": "two_stage", **linear}
     return Variant({"linear": linear_settings, "signature": {"permutations": 0}}, None)
 
@@ -99,7 +101,7 @@ def config_of_variant(variant: str) -> dict[str, Any]:
 
 
 def methods_of_same_fits(method: str) -> list[str]:
-    """Return what comes of the same fits as a method, itself included."""
+    """Return the methods that have the same fits as a method, itself included."""
     if method not in VARIANTS:
         return [method]
     return [
@@ -110,12 +112,12 @@ def methods_of_same_fits(method: str) -> list[str]:
 
 
 def run_method(method: str, study: Study) -> Record:
-    """Run a method on the outer splits and, where it selects genes, on the halves."""
+    """Return the record of a method on the outer splits and, if it selects genes, on the halves."""
     return run_together([method], study)[method]
 
 
 def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
-    """Run methods that come of the same fits."""
+    """Return method -> record of methods that have the same fits (`methods_of_same_fits`)."""
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         if methods[0] not in VARIANTS:
@@ -135,7 +137,7 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
 
 @contextmanager
 def timed(record: Record) -> Iterator[None]:
-    """Add the seconds of the processor, those of R among them, and note the most memory."""
+    """Add the processor time of the block, R's included, to a record, and note the peak memory."""
     forget_peak()
     began = processor_seconds()
     yield
@@ -144,18 +146,18 @@ def timed(record: Record) -> Iterator[None]:
 
 
 def processor_seconds() -> float:
-    """Return the seconds of a processor that this process and those it started have taken."""
+    """Return the processor time, in seconds, of this process and of those it started."""
     return time.process_time() + sum(os.times()[2:4])
 
 
 def forget_peak() -> None:
-    """Let Linux count the most memory of this process from now on."""
+    """Let Linux count the peak memory of this process from now on."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak() -> float:
-    """Return the most memory that this process held since then, in MB."""
+    """Return the peak memory of this process since `forget_peak`, in MB; 0 if it is unknown."""
     with suppress(OSError):
         match = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
         return int(match[1]) / 1024 if match else 0.0
@@ -163,10 +165,10 @@ def peak() -> float:
 
 
 def _chosen_record(variant: str, study: Study) -> Record:
-    """Run a list of the two stages."""
+    """Return the record of a list of the two stages."""
     config = config_of_variant(variant)
     clock = _empty_record()
-    final_fit(study.dataset, study.splits, config)  # compiles what the clock shall not see
+    final_fit(study.dataset, study.splits, config)  # so that compilation is not timed
     with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
     record = _record_of_fits(study, fits.with_chosen(), clock)
@@ -176,11 +178,11 @@ def _chosen_record(variant: str, study: Study) -> Record:
 
 
 def _answer_records(variants: Sequence[str], study: Study) -> dict[str, Record]:
-    """Run the answers of a study; each half gets its chance as an outer split does."""
+    """Return variant -> record; each half has half-samples of its own, as an outer split has."""
     config = config_of_variant(variants[0])
     clock = _empty_record()
     dataset = normalise_samples(study.dataset, **config["normalise"])
-    halves = answer_record(dataset, study.halves, config)  # compiles what the clock shall not see
+    halves = answer_record(dataset, study.halves, config)  # first, so that compilation is not timed
     with timed(clock):
         fits = answer_record(dataset, replace(study.splits, subsamples=()), config)
     records = {}
@@ -196,7 +198,7 @@ def _answer_records(variants: Sequence[str], study: Study) -> dict[str, Record]:
 
 
 def answer_record(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
-    """Return the fits of the outer splits with both answers."""
+    """Return the fits of the outer splits with both models, predictive and FDR-selected."""
     steps = config["normalise"]["folds"]
     linear = linear_keywords(config)
     count = config["signature"]["permutations"]
@@ -211,7 +213,10 @@ def _empty_record() -> Record:
 
 
 def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
-    """Return what the last list of each fit says of the held-out samples."""
+    """Return the record of the held-out samples by the last list of each fit.
+
+    clock: record with the seconds and the memory.
+    """
     held_out_scores = collect_held_out(study.dataset, study.splits, fits)
     return Record(
         held_out_scores.row.tolist(),
@@ -224,6 +229,7 @@ def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
 
 
 def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
+    """Return `Record.told` of fits; None for a response without probabilities."""
     table = predictions_table(study.dataset, study.splits, fits, EQUAL_SHARES)
     columns = [name for name in table if str(name).startswith("probability of ")]
     if not columns:
@@ -233,13 +239,13 @@ def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
 
 
 def lists_of(fits: Fits) -> Lists:
-    """Return the genes of the chosen list of each fit, as numbers."""
+    """Return the genes of the chosen list of each fit, as ascending columns of the data set."""
     chosen = enumerate(fits.choice[:, 2].tolist())
     return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen]
 
 
 def rival_record(rival: Rival, study: Study) -> Record:
-    """Run a rival on the outer splits and, where it selects genes, on the halves."""
+    """Return the record of a rival on the outer splits and, if it selects genes, on the halves."""
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
     record = _empty_record()
     lists = []

@@ -1,12 +1,12 @@
-"""How much of the final list is the same whatever the seed of splits, folds and halves.
+"""How much of the final list is the same for each seed of splits, folds and halves.
 
     python benchmarks/answers_seeds.py [--seeds 6] [--out FILE] [--all] [DATA ...]
 
-DATA as in answers.py. For each seed the default study is made anew on all samples: ``named`` are
-the genes that it names (none where the number called is no more than chance gives), ``model`` those
-of their model, which has five where fewer pass; ``stable`` the chosen list of the two stages
-alone. Printed: mean Jaccard index over the pairs of seeds (1 where both lists are empty), and the
-median length.
+DATA as in answers.py. For each seed the default study is run again on all samples: ``named`` are
+its FDR-selected genes (none if there are no more than by chance), ``model`` the genes of their
+model, which has five if fewer are selected; ``stable`` the chosen list of the two stages alone.
+Printed: mean Jaccard index over the pairs of seeds (1 if both lists are empty), and the median
+length.
 """
 
 from __future__ import annotations
@@ -41,9 +41,12 @@ def jaccard(lists: Sequence[Genes]) -> float:
 
 
 def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
-    """Return the lists of one seed."""
+    """Return kind of list (see the top) -> genes, for the splits of one seed.
+
+    Genes are ids, those of the list "stable" columns.
+    """
     config = config_of_variant("FDR-selected genes")
-    alone = config_of_variant("stable")
+    two_stages = config_of_variant("stable")
     signature_settings = config["signature"]
     chance = study_half_samples(
         normalise_samples(dataset, **config["normalise"]),
@@ -58,7 +61,7 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     return {
         "named": evidence.loc[evidence["fdr_selected"], "gene"].tolist(),
         "model": evidence["gene"].head(length).tolist(),
-        "stable": lists_of(final_fit(dataset, splits, alone))[0],
+        "stable": lists_of(final_fit(dataset, splits, two_stages))[0],
     }
 
 

@@ -44,7 +44,7 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
 
 
 def scores_of_record(study: Study, record: Record) -> HeldOutScores:
-    """Return the held-out scores as genesig's own assessment takes them."""
+    """Return the held-out scores of a record, as genesig's own assessment needs them."""
     row = np.array(record.row)
     split = np.array(record.split)
     scores = np.array(record.score)[:, None]
@@ -52,19 +52,21 @@ def scores_of_record(study: Study, record: Record) -> HeldOutScores:
 
 
 def paired_error(scores: HeldOutScores, reference: HeldOutScores) -> tuple[float, float, float]:
-    """Return error of `scores` - error of `reference`, with its 95 % interval over samples.
+    """Return error of `scores` - error of `reference`, and the ends of its 95 % interval.
 
-    t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, the one's minus the other's).
+    The interval is that of t over d_i = n/(2 n_c) (mean over repeats of the loss of sample i, of
+    `scores` minus of `reference`), c the class of sample i. Both have the same samples.
     """
-    lost = []
+    mean_losses = []
     for compared in (scores, reference):
         loss = HEADLINE.loss(compared)[:, 0].astype(float)
-        rows, at, times = np.unique(compared.row, return_inverse=True, return_counts=True)
-        lost.append(np.bincount(at, weights=loss) / times)
+        rows, sample, times = np.unique(compared.row, return_inverse=True, return_counts=True)
+        mean_losses.append(np.bincount(sample, weights=loss) / times)
     y = dict(zip(scores.row.tolist(), scores.y.tolist(), strict=True))
     responses = np.array([y[row] for row in rows.tolist()])
-    _, number, size = np.unique(responses, return_inverse=True, return_counts=True)
-    influence = (lost[0] - lost[1]) * len(rows) / (2 * size[number])
+    _, class_of_sample, size = np.unique(responses, return_inverse=True, return_counts=True)
+    difference = mean_losses[0] - mean_losses[1]
+    influence = difference * len(rows) / (2 * size[class_of_sample])
     centre = influence.mean()
     error = influence.std(ddof=1) / np.sqrt(len(influence))
     half = t.ppf(0.975, len(influence) - 1) * error
@@ -96,7 +98,7 @@ def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
 
 
 def heading(study: Study) -> str:
-    """Say what the data set is and how it was divided."""
+    """Return a line about the size of a data set, its classes and its splits."""
     (n_samples, n_genes) = study.dataset.X.shape
     y = study.dataset.response()
     sizes = ", ".join(
@@ -110,7 +112,7 @@ def heading(study: Study) -> str:
 
 
 def format_table(rows: pd.DataFrame) -> str:
-    """Lay out the table of one data set."""
+    """Return the table of one data set as lines of aligned cells."""
     head = (
         "method",
         "error",
@@ -123,7 +125,7 @@ def format_table(rows: pd.DataFrame) -> str:
     )
     lines = [head]
     for row in rows.itertuples():
-        value = row.stability
+        stability = row.stability
         error = row.stability_se
         lines.append(
             (
@@ -132,7 +134,7 @@ def format_table(rows: pd.DataFrame) -> str:
                 f"{row.auc:.3f}",
                 f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
                 f"{row.genes:g}" if row.genes < row.n_genes else "all",
-                f"{value:.2f} ± {error:.2f}" if value == value else "-",
+                "-" if np.isnan(stability) else f"{stability:.2f} ± {error:.2f}",
                 f"{row.seconds:.1f}",
                 f"{row.warnings}",
             )

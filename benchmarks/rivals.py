@@ -1,9 +1,9 @@
-"""The rivals of each kind of response, as whole procedures: see `answers_rivals` for what they get.
+"""The rivals of each kind of response, as whole procedures: `answers_rivals` has their arguments.
 
-y is that of the data set: ±1, numbers of classes, numbers, or times and events. Scores of classes
-are log odds, all classes being as frequent, with a column for each of more than two, against all
-others; those of times are log hazards. `NOT_ODDS` names whose scores only decide. What chooses
-among lengths of a list halves it from step to step.
+y is the response of the data set: ±1, numbers of classes, numbers, or times and events. Scores of
+classes are log odds as if all classes were equally frequent; of more than two classes there is a
+column for each, against all others. Scores of times are log hazards. The scores of rivals in
+`NOT_ODDS` only decide. Rivals that choose the length of a list halve it from step to step.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
 
 
 def as_numbers(y: Array) -> Array:
-    """Return the response in numbers: of times, the martingale residuals at no effect."""
+    """Return the response as numbers; times and events as martingale residuals without effects."""
     return martingale_residuals(y) if y.dtype.names else y
 
 
 def one_vs_rest(rival: Rival) -> Rival:
-    """Return a rival of two classes as one of several: each class against all others.
+    """Return a rival for several classes of one for two: each class against all others.
 
-    Either side counted as a half; where each of T classes counts as 1/T, the odds of one of them
-    are 1/(T - 1) of that. Scores are the logarithms of these shares.
+    The rival's odds give both sides equal weight. If each of T classes has the weight 1/T, the odds
+    of a class are 1/(T - 1) of these. Scores are the logarithms of the shares.
     """
 
     def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
@@ -92,8 +92,8 @@ def one_vs_rest(rival: Rival) -> Rival:
 def log_odds(rival: Rival) -> Rival:
     """Return a rival whose columns are log odds, of one whose scores are logarithms of shares.
 
-    So what a sample adds to all its columns, as its own length does to those of centroids, orders
-    no samples. Where a model without genes says the same of all classes, it is the most frequent.
+    A number that a sample adds to all its columns, as its length does for centroids, then cancels
+    and orders no samples. Of equal scores, as without genes, that of the most frequent class wins.
     """
 
     def against_others(
@@ -115,7 +115,7 @@ def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> S
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # As `first_gene`: no gene enters below, but twice the penalty, half of it being l1.
+        # Twice the C below which no gene enters (`first_gene`): half of the penalty is l1.
         gradient = np.abs(Z.T @ np.column_stack([y == c for c in np.unique(y)])).max()
         model = LogisticRegressionCV(
             Cs=2 / gradient * np.geomspace(2, 100, 6),
@@ -133,7 +133,7 @@ def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> S
 
 
 def net_of_numbers(ratio: float) -> Rival:
-    """Return the least squares with l1 ratio `ratio`, its penalty by the inner squared error."""
+    """Return least squares with l1 share `ratio` of the penalty, chosen by inner squared error."""
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         with warnings.catch_warnings():
@@ -145,9 +145,13 @@ def net_of_numbers(ratio: float) -> Rival:
 
 
 def cox_net(ratio: float) -> Rival:
-    """Return Cox's regression with l1 ratio `ratio`, by genesig's solver, as its baseline."""
+    """Return Cox's regression with l1 share `ratio` of the penalty, by genesig's solver.
+
+    The penalty is chosen by the deviance of the samples that inner folds leave out.
+    """
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
+        # Training sets are columns: 0 has all rows, k those without the inner fold k - 1.
         rows = np.ones((len(y), 1 + len(inner)), dtype=bool)
         for k, (_, left_out) in enumerate(inner, 1):
             rows[left_out, k] = False
@@ -200,35 +204,38 @@ def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Sc
 def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
     """Random forest with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
 
-    101 trees, an odd number, so that votes on two classes do not tie.
-    Importances are those of the first forest. The list is the shortest whose error of trees that
-    have not seen a sample is within one standard error of the least one's.
+    101 trees, an odd number, so that votes on two classes do not tie. Importances are those of the
+    first forest. The list is the shortest whose out-of-bag error is at most one standard error
+    above the smallest.
     """
-    sort = RandomForestRegressor if y.dtype.names or _is_continuous(y) else RandomForestClassifier
+    is_regression = y.dtype.names or _is_continuous(y)
     r = as_numbers(y)
-    keys = {} if sort is RandomForestRegressor else {"class_weight": "balanced"}
 
-    def grown(columns: Array) -> tuple[Any, Array]:
-        model = sort(TREES, oob_score=True, random_state=seed, n_jobs=1, **keys)
-        model.fit(Z[:, columns], r)
-        if sort is RandomForestRegressor:
+    def grow_forest(columns: Array) -> tuple[Any, Array]:
+        """Return a forest on some genes, and the out-of-bag loss of each sample."""
+        options = {"oob_score": True, "random_state": seed, "n_jobs": 1}
+        if is_regression:
+            model = RandomForestRegressor(TREES, **options).fit(Z[:, columns], r)
             return model, np.square(r - model.oob_prediction_)
+        model = RandomForestClassifier(TREES, class_weight="balanced", **options)
+        model.fit(Z[:, columns], r)
         called = model.classes_[np.argmax(model.oob_decision_function_, axis=1)]
-        size = np.unique(r, return_inverse=True, return_counts=True)
-        return model, (called != r) * (len(r) / len(size[0]) / size[2][size[1]])
+        classes, class_of_sample, sizes = np.unique(r, return_inverse=True, return_counts=True)
+        # Weights give each class the same sum.
+        return model, (called != r) * (len(r) / len(classes) / sizes[class_of_sample])
 
     order = np.arange(Z.shape[1])
     tried = []
     for length in _halve_genes(Z.shape[1], least=2):
-        model, loss = grown(order[:length])
-        if not tried:
+        model, loss = grow_forest(order[:length])
+        if not tried:  # the first forest has all genes
             order = np.argsort(-model.feature_importances_, kind="stable")
         tried.append((length, loss.mean(), loss.std() / np.sqrt(len(loss)), model))
     best = min(tried, key=lambda trial: trial[1])
     length, _, _, model = [trial for trial in tried if trial[1] <= best[1] + best[2]][-1]
     # The first forest has its columns in the order of the data.
     columns = np.arange(length) if length == Z.shape[1] else order[:length]
-    return _predicted_times(model, Z_test[:, columns]), np.sort(columns)
+    return _forest_scores(model, Z_test[:, columns]), np.sort(columns)
 
 
 def boosting(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
@@ -241,15 +248,16 @@ def boosting(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Scor
 
 
 def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Linear SVM, C = 1, that drops the half with the least weights (Guyon et al. 2002).
+    """Linear SVM, C = 1, that drops the half of the genes with the least weights, again and again.
 
-    How many are kept is chosen by the inner folds, each of which eliminates by itself.
+    The number of genes that stay is chosen by the inner folds, each of which eliminates by itself;
+    of equal losses the fewest. Guyon et al. 2002.
     """
     loss = np.zeros(len(_halve_genes(Z.shape[1], least=4)))
     for train, left_out in inner:
-        for at, (genes, model) in enumerate(_eliminate_genes(Z[train], y[train])):
+        for step, (genes, model) in enumerate(_eliminate_genes(Z[train], y[train])):
             predicted = model.predict(Z[np.ix_(left_out, genes)])
-            loss[at] += (
+            loss[step] += (
                 np.mean(np.square(predicted - y[left_out]))
                 if _is_continuous(y)
                 else 1 - balanced_accuracy_score(y[left_out], predicted)
@@ -261,32 +269,37 @@ def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Score
 
 
 def _eliminate_genes(Z: Array, y: Array) -> list[tuple[Array, Any]]:
+    """Return genes and model of each step, from all genes to the shortest list."""
     genes = np.arange(Z.shape[1])
-    out = []
+    steps = []
     for length in _halve_genes(Z.shape[1], least=4):
-        if out:
-            weight = np.sum(np.square(out[-1][1].coef_), axis=0)
+        if steps:
+            weight = np.sum(np.square(steps[-1][1].coef_), axis=0)
             genes = genes[np.argsort(-weight, kind="stable")[:length]]
         machine = (
             SVR(kernel="linear", C=1.0 * (np.std(y) or 1))
             if _is_continuous(y)
             else SVC(kernel="linear", C=1.0, class_weight="balanced")
         )
-        out.append((genes, machine.fit(Z[:, genes], y)))
-    return out
+        steps.append((genes, machine.fit(Z[:, genes], y)))
+    return steps
 
 
 def _halve_genes(d: int, least: int) -> list[int]:
+    """Return d, d // 2, d // 4 and so on, down to `least`; d alone if it is smaller."""
     return [d >> k for k in range(d.bit_length()) if d >> k >= min(least, d)]
 
 
 def _is_continuous(y: Array) -> bool:
-    """Tell numbers from classes: classes are numbered from 0, or are ±1."""
+    """Tell whether y has numbers: neither times, nor classes, which are ±1 or numbered from 0."""
     return not y.dtype.names and not np.isin(y, [-1, *range(20)]).all()
 
 
-def _predicted_times(model: Any, Z: Array) -> Array:
-    """Return log odds of a forest's shares of votes, none being 0 or 1; of numbers the mean."""
+def _forest_scores(model: Any, Z: Array) -> Array:
+    """Return a forest's scores: means of numbers; for classes log odds, or logs, of vote shares.
+
+    No share is 0 or 1. Two classes have log odds, more have the logarithm for each class.
+    """
     if not hasattr(model, "predict_proba"):
         return np.asarray(model.predict(Z))
     share = np.clip(model.predict_proba(Z), 0.5 / TREES, 1 - 0.5 / TREES)
@@ -294,7 +307,10 @@ def _predicted_times(model: Any, Z: Array) -> Array:
 
 
 def fit_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
-    """Return the model of selected genes: logistic, ridge or Cox's; without genes the mean."""
+    """Return a rival: a logistic, ridge or Cox model of the genes that `select` returns.
+
+    select: takes Z, the response as numbers and a seed. A model without genes predicts the mean.
+    """
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
         selected_genes = select(Z, as_numbers(y), seed)
@@ -368,4 +384,4 @@ GROUPS = {
     "selections": tuple(OF_GENES),
     "glmnet": ("l1 (glmnet)", "elastic net (glmnet)"),
 }
-"""What one job runs: methods that take about as long as each other."""
+"""Methods that one job runs, as they take about the same time."""

@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 # name of a function -> the function, its positional and its keyword arguments, as genesig calls it
 Calls = dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]]
 
-# environment variable with the names of the packages to use; all if it is not set
+# environment variable with the names of the packages to use, commas between; all if it is not set
 PLUGINS_VARIABLE = "GENESIG_PLUGINS"
 
 

@@ -56,7 +56,7 @@ NOT_ASSESSABLE = "the report says that this data set is not assessable"
 
 
 def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
-    """Return ``{"warnings": {name of a cohort: [sentences]}}`` of the external cohorts.
+    """Return ``{"warnings": {name of a cohort: [sentences]}}`` of a resolved config's cohorts.
 
     Raises InvalidInput: with the problems of all cohorts, warnings included, if one is an error.
     """

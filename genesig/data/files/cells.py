@@ -117,11 +117,9 @@ def parse_cells(
     texts: dict[tuple[int, int], str] = {}
     for start in range(0, n_rows, rows_per_block):
         block = list(islice(rows, rows_per_block))
-        plain_block = (
-            _parse_plain_decimals(block, delimiter, width)
-            if n_rows * width > CELLS_PER_BLOCK
-            else None
-        )
+        plain_block = None
+        if n_rows * width > CELLS_PER_BLOCK:  # a small table is not worth the import of scipy.io
+            plain_block = _parse_plain_decimals(block, delimiter, width)
         block_names, block_cells, block_texts = plain_block or _parse_with_pandas(
             block, delimiter, file_name
         )

@@ -504,7 +504,8 @@ def units_of_times(table: pd.DataFrame, time: str) -> tuple[str, Counter[str]] |
 def _is_time(name: str, cells: Sequence[str]) -> bool:
     """Tell whether a column has times, by the words of its name and its values.
 
-    Times with a unit or a plus sign count, so that the error can name them.
+    Times with a unit or a plus sign count, so that the error can name them. Few times, or few
+    different ones, which may be classes, do not.
     """
     words = set(words_of(name))
     if not words & (TIME_WORDS | ENDPOINT_WORDS) or words & OTHER_WORDS or is_covariate(name):
