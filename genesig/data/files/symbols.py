@@ -44,7 +44,7 @@ def read_hgnc(path: str) -> pd.DataFrame:
 
     Raises InvalidInput: it cannot be read, or lacks the columns of symbols.
     """
-    table = read_genes(path, None)
+    table = read_genes(path, part=None)
     absent_columns = [
         name for name in (SYMBOL_COLUMN, *FORMER_SYMBOL_COLUMNS) if name not in table.columns
     ]
@@ -59,9 +59,9 @@ def rows_by_name(table: pd.DataFrame) -> dict[str, int]:
     """Return name -> row of HGNC's table, for ids, symbols, former symbols and aliases.
 
     A present symbol goes before a former one, and this before an alias. A name that two genes share
-    on one of these levels has no row.
+    on the first of these levels that has it has no row.
     """
-    row_of_name: dict[str, int] = {}
+    row_of_name: dict[str, int | None] = {}
     for columns in (
         [SYMBOL_COLUMN, *(name for name in HGNC_ID_COLUMNS if name in table)],
         *([former_column] for former_column in FORMER_SYMBOL_COLUMNS),
@@ -69,12 +69,8 @@ def rows_by_name(table: pd.DataFrame) -> dict[str, int]:
         row_of_new_name: dict[str, int | None] = {}
         for name, row in _names_in_columns(table, columns):
             row_of_new_name[name] = row if row_of_new_name.get(name, row) == row else None
-        row_of_name |= {
-            name: row
-            for name, row in row_of_new_name.items()
-            if row is not None and name not in row_of_name
-        }
-    return row_of_name
+        row_of_name = row_of_new_name | row_of_name
+    return {name: row for name, row in row_of_name.items() if row is not None}
 
 
 def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -188,7 +184,7 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
                 )
                 entrez_cells = [cells[k] for k in entrez_columns if k < len(cells)]
                 entry["entrez"] |= dict.fromkeys(
-                    _symbols_of_cell(JOINED_SYMBOLS.join(entrez_cells), "")
+                    _symbols_of_cell(JOINED_SYMBOLS.join(entrez_cells), column="entrez")
                 )
     entries = max(entries_by_column.values(), key=len)
     if not entries:
@@ -305,10 +301,10 @@ def write_symbols(
     return f"{n_found} of {len(genes)} genes have a symbol; {len(new_ids)} were looked up"
 
 
-def _write_from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+def _write_from_platform(axes: Iterable[Sequence[str]], table_file: str, output: str) -> str:
     """Write the gene table by a platform's table; return a sentence that counts the symbols."""
     axis_names = [list(dict.fromkeys(names)) for names in axes]
-    symbols_of_probe = probe_symbols(offline, [name for names in axis_names for name in names])
+    symbols_of_probe = probe_symbols(table_file, [name for names in axis_names for name in names])
     genes = max(axis_names, key=lambda names: sum(name in symbols_of_probe for name in names))
     entries = {
         gene: {field: symbols_of_probe.get(gene, {}).get(field, "") for field in MYGENE_FIELDS}
@@ -324,9 +320,9 @@ def _write_from_platform(axes: Iterable[Sequence[str]], offline: str, output: st
     )
 
 
-def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+def _write_from_hgnc(axes: Iterable[Sequence[str]], table_file: str, output: str) -> str:
     """Write the gene table by HGNC's table; return a sentence that counts the symbols."""
-    table = read_hgnc(offline)
+    table = read_hgnc(table_file)
     rows = rows_by_name(table)
     genes = max(
         (list(dict.fromkeys(names)) for names in axes),
@@ -336,7 +332,7 @@ def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -
     known_genes = [gene for gene in genes if row_of_gene[gene] is not None]
     if not known_genes:
         raise input_error(
-            offline, f"knows none of the genes ({listing(genes[:3])}); it is of human ones"
+            table_file, f"knows none of the genes ({listing(genes[:3])}); it is of human ones"
         )
     columns = {"symbol": "symbol", "entrez": "entrez_id", "name": "name"}
     entries = {
@@ -374,7 +370,7 @@ def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
     """Return gene -> column -> cell of an earlier output; {} if there is none."""
     if not Path(output).exists():
         return {}
-    table = read_genes(output, None)
+    table = read_genes(output, part=None)
     if (table.index.name, *table.columns) != ("gene", *MYGENE_FIELDS):
         raise input_error(output, "is there already and is another table; name another file")
     return {

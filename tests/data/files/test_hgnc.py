@@ -48,6 +48,12 @@ def test_former_name_maps_to_one_gene_or_none(hgnc: str) -> None:
     assert needed_names(["SEPT2", "SEPTIN2"], ["SEPTIN2"], rows) == {}
 
 
+def test_name_of_two_genes_is_not_taken_from_the_aliases_of_a_third(hgnc: str) -> None:
+    third_gene = "HGNC:3\tABC3\tthird\tOLD\t\t3\tENSG00000000003\n"
+    Path(hgnc).write_text(HGNC + third_gene)
+    assert "OLD" not in rows_by_name(read_genes(hgnc, None))
+
+
 def test_symbols_are_looked_up_in_the_file(hgnc: str, tmp_path: Path) -> None:
     (tmp_path / "e.tsv").write_text("gene\ts1\ts2\nSEPT2\t1\t2\n55016\t2\t3\nno1\t3\t4\n")
     out = str(tmp_path / "genes.tsv")
