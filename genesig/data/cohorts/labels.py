@@ -399,7 +399,7 @@ def _comparison_warnings(
     """
     design = request.design
     time_location = f"{request.file}, column '{time}'"
-    if reason := RESPONSES[design.kind].training_fault(response, None):
+    if reason := RESPONSES[design.kind].training_fault(response, design.classes):
         yield Problem(
             time_location, f"the samples {reason}, so there is nothing to order; {PREDICT_ADVICE}"
         )

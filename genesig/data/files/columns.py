@@ -170,7 +170,7 @@ def is_covariate(name: str) -> bool:
 def background_rank(table: pd.DataFrame, name: str) -> int:
     """Return how seldom a column is the outcome: 0, 1 for covariates, 2 for sex, origin, batch.
 
-    Columns that a program adds have 2, too.
+    Columns that a program adds have 2, too, and blank columns.
     """
     are_sexes = {cell.lower() for cell in answers_of(table, name)} <= SEXES
     is_added = any(pattern.fullmatch(name) for pattern in (INSTRUMENT_NAME, REDCAP_NAME))

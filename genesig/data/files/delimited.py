@@ -398,8 +398,8 @@ def _check_gene_count(text: str | bytes, file_name: str) -> None:
 def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterator[str], str]:
     """Return the rows with decimal points, and a doubt if commas may be thousands ('' if not).
 
-    Raises InvalidInput: the commas are those of thousands: three digits follow each of them, at
-        most three stand before it and not a zero, and other numbers have none.
+    Raises InvalidInput: each comma may be one of thousands, by the digits around it, and a number
+        below 1000 has none.
     """
     if table_lines.delimiter != ";" or any(map(CELL_WITH_POINT.search, table_lines.iterate_rows())):
         return table_lines.iterate_rows(), ""

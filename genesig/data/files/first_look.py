@@ -501,7 +501,7 @@ def _propose_label(
 
     Times with events come first, then classes, then numbers; usual covariates come last. Classes
     that differ between the samples of a patient, such as tissues, come after those that do not,
-    unless one is called a control.
+    unless one is called a control. If no column may be the label, it is "diagnosis", to be written.
     """
     if patient_column is not None:
         columns_within_patients = {

@@ -40,8 +40,8 @@ def select_numbers(matrix: Matrix) -> Matrix:
 def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
     """Return a matrix whose columns are named by the line that has the names of the sample table.
 
-    The matrix lies as in its file. It is unchanged if its rows or columns have any of the names, or
-    if no line has half of them.
+    A matrix is unchanged if its rows or columns have any of the names, if no line has half of them,
+    or if it is transposed, so that its columns are no columns of the file.
     """
     listed = set(names)
     if (

@@ -293,17 +293,17 @@ def orient(
         problems.append(Problem(file_name, _message_without_ids(matrix), code="no_ids"))
         return None
     # The side with more sample names has the samples, if it has all or the other side none.
-    in_rows = len(sample_names & set(matrix.rows))
-    in_columns = len(sample_names & set(matrix.columns))
-    if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(sample_names)):
+    n_in_rows = len(sample_names & set(matrix.rows))
+    n_in_columns = len(sample_names & set(matrix.columns))
+    if n_in_columns > n_in_rows and (n_in_rows == 0 or n_in_columns == len(sample_names)):
         return matrix.transpose()
-    if in_rows and in_rows > in_columns and (in_columns == 0 or in_rows == len(sample_names)):
+    if n_in_rows > n_in_columns and (n_in_columns == 0 or n_in_rows == len(sample_names)):
         return matrix
-    if in_rows or in_columns:
+    if n_in_rows or n_in_columns:
         message = (
             f"cannot tell samples from genes: of {len(sample_names)} sample names in "
-            f"{sample_file}, {in_columns} are column names and {in_rows} are row names; make the "
-            "names of samples and genes different"
+            f"{sample_file}, {n_in_columns} are column names and {n_in_rows} are row names; make "
+            "the names of samples and genes different"
         )
     else:
         message = (

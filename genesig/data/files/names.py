@@ -162,7 +162,8 @@ def fetch(series: str, folder: str | Path) -> Path:
         download_gzip(
             address + _choose_file(_series_files(read_page(address)), series, address), path
         )
-    fetch_counts(path, os.environ.get(ADDRESS_VARIABLE), address.removesuffix("matrix/"))
+    series_folder = address.removesuffix("matrix/")
+    fetch_counts(path, server=os.environ.get(ADDRESS_VARIABLE), series_folder=series_folder)
     return path
 
 

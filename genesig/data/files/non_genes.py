@@ -450,5 +450,6 @@ def _columns_equal_to_sum(
     x = X[:, columns]
     with np.errstate(invalid="ignore"):
         is_close = np.abs(scale * x - (total[:, None] - x)) <= SUM_TOLERANCE * np.abs(scale * x)
+        # Zeros are close to any sum of zeros.
         is_varied = (np.ptp(x, axis=0) > 0) & (np.abs(x) > 0).all(axis=0)
     return np.asarray(columns[is_close.all(axis=0) & is_varied])

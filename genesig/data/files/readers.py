@@ -318,7 +318,7 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
     """Return the gene sets of a GMT or GMX file, or of a column of a gene table if one is named."""
     if column is not None:
-        return sets_of_column(read_genes(path, None), column, str(path))
+        return sets_of_column(read_genes(path, part=None), column, str(path))
     suffix = suffix_of(path)
     if is_folder(path):
         raise input_error(path, "is a folder; name the file of gene sets in it")

@@ -83,7 +83,7 @@ def with_matrix_names(
     table: index = first column of the file.
     axes (column names, row names) of the matrix.
     sample_file: file of the sample table.
-    column: ``data.sample_names``: the column that holds the names; None looks for it.
+    column: ``data.sample_names``: the column of the names, whatever its cells; None looks for it.
     problems: a note or a warning names the column that was chosen; an error says why none could be,
         `ON_ITS_SIDE` if the header has the samples, `TWO_HEADERS` if the second row is the header.
     """

@@ -186,7 +186,7 @@ def add_header(content: bytes, opening: Opening, file_name: str) -> bytes:
     names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
     if len(opening.header) == N_WITH_SYMBOLS and _has_symbols(opening):
         names = ("gene_name", *names)
-    header = opening.delimiter.join(["gene", *names[: len(opening.header) - 1]])
+    header = opening.delimiter.join(["gene", *names])
     return header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
 
 

@@ -104,12 +104,13 @@ def associate_missing_values(missing: Array, obs: pd.DataFrame, design: Design) 
 
 
 def _class_masks(response_number: Array) -> Array:
-    """Return the mask of the samples of each class, (T, n), from ``Response.numeric_response``."""
-    return np.asarray(
-        response_number.T > 0
-        if response_number.ndim > 1
-        else np.stack([response_number < 0, response_number > 0])
-    )
+    """Return the mask of the samples of each class, (T, n).
+
+    response_number: ±1 for two classes, (n,); else (n, T), above 0 in the column of the class.
+    """
+    if response_number.ndim > 1:
+        return np.asarray(response_number.T > 0)
+    return np.stack([response_number < 0, response_number > 0])
 
 
 def _fisher(missing_values: Array, members: Array) -> Array:
