@@ -1,11 +1,11 @@
-"""What else the rule of the lists could be, on the data sets and splits of answers.py.
+"""Other rules for the choice of a list, on the data sets and splits of answers.py.
 
     python benchmarks/answers_alternatives.py [--seeds 3] [DATA ...]
 
-``inner folds`` is the rule: the lists of the inner folds say how stable a (mu, tau) is. ``half
-pairs`` asks complementary halves of each training set instead. ``weights`` gives both classes the
-same weight in every fit. Each is cut at the midpoint and at 0. Error: balanced, of held-out
-samples; stability: of disjoint halves; seconds of the processor.
+``inner folds`` is genesig's rule: the lists of the inner folds measure how stable a (mu, tau) is.
+``half pairs`` uses complementary halves of each training set instead. ``weights`` gives both
+classes the same weight in every fit. Each is cut at the midpoint and at 0. Error: balanced, of
+held-out samples; stability: of disjoint halves; seconds: processor time.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ PAIRS = 5
 
 @dataclass(frozen=True)
 class ByHalves(GridResult):
-    """What the inner folds say of the error, and halves of the training set of the agreement."""
+    """A search result whose agreement is that of halves, its error that of the inner folds."""
 
-    halves: Array
+    halves: Array  # (n_tau,) agreement
 
     def agreement(self, tau: int, d: int) -> float:
         """Return the agreement of complementary halves at one tau."""
@@ -60,7 +60,7 @@ class ByHalves(GridResult):
 def choose_by_halves(
     todo: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, protocol: LinearSettings
 ) -> list[grid.GridChoice]:
-    """Search as `stage_one` does, with the agreement of half pairs."""
+    """Return the choice of each training set, as `grid.search_grid`, by the agreement of halves."""
     stable = CHOICE_RULES["stable"]
     first_fold = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
     searched_mu = stable.searched_mu(protocol)
@@ -81,7 +81,10 @@ def choose_by_halves(
 def _agreement_of_halves(
     task: TrainingSet, number: int, outer: ElasticNets, mu: float, protocol: LinearSettings
 ) -> Array:
-    """Return the agreement of the halves at each tau; -1 where no list can be chosen."""
+    """Return the agreement of the halves of a training set at each tau; -1 without any gene.
+
+    number: of the training set in `outer`.
+    """
     rows = _draw_halves(task)
     sets = outer.inside(
         np.repeat(task.y[:, None], rows.shape[1], axis=1),
@@ -102,7 +105,7 @@ def _agreement_of_halves(
 
 
 def _draw_halves(task: TrainingSet) -> Array:
-    """Return the masks of complementary halves, which divide both classes evenly."""
+    """Return the masks (n, 2 PAIRS) of complementary halves, which divide both classes evenly."""
     rng = np.random.default_rng(len(task.train))
     masks = []
     for _ in range(PAIRS):
@@ -115,6 +118,7 @@ def _draw_halves(task: TrainingSet) -> Array:
 
 
 def _stability(lists: list[Any], d: int) -> float:
+    """Return the agreement of lists of d genes, two of which form a pair; -1 if it is undefined."""
     indptr = np.cumsum([0, *map(len, lists)])
     listed_genes = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
     value = PairAgreement.from_lists(
@@ -133,7 +137,7 @@ VARIANTS: dict[str, tuple[str | None, Choice]] = {
 def fit_variants(
     study: Study, config: dict[str, Any], choose: Choice, splits: Sequence[Split]
 ) -> Fits:
-    """Fit splits by a variant of the rule."""
+    """Return the fits of splits with settings that `choose` has chosen."""
     dataset = normalise_samples(study.dataset, **config["normalise"])
     prepared_study = PreparedStudy(dataset, study.splits, config["normalise"]["folds"])
     return nested_cross_validation._fit_training_sets(

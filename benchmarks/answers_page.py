@@ -57,7 +57,7 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
         "mean of balanced errors",
         ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
     )
-    complete = wide["error"].dropna(axis=1)  # the mean of some data sets is not that of all
+    complete = wide["error"].dropna(axis=1)  # means over different data sets cannot be compared
     order = complete.mean().sort_values(kind="stable").index
     for method in [methods[0], *(method for method in order if method != methods[0])]:
         chooses = method in wide["stability"]
@@ -98,7 +98,7 @@ def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
 
 
 def columns(wide: pd.DataFrame) -> list[str]:
-    """Return the names of the data sets."""
+    """Return the data sets, rows of `wide`, by their short names."""
     return [SHORT_NAMES.get(name, name) for name in wide.index]
 
 
@@ -119,7 +119,7 @@ def three_decimals(value: float) -> str:
 
 
 def two_decimals(value: float) -> str:
-    """Write an agreement."""
+    """Return a stability with two decimals."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no minus before a zero
 
 

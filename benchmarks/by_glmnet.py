@@ -19,8 +19,8 @@ FAMILIES = {
     "survival": "cox",
 }
 """glmnet's word for each kind of response."""
-LEAST = 3
-"""Folds that cv.glmnet asks for."""
+MIN_FOLDS = 3
+"""Folds that cv.glmnet needs."""
 
 
 @cache
@@ -34,9 +34,10 @@ def installed() -> bool:
 
 
 def by_glmnet(kind: str, alpha: float) -> Rival:
-    """Return cv.glmnet with l1 ratio `alpha`: its own path, the penalty of the least deviance.
+    """Return cv.glmnet with l1 share `alpha`: its own path, the penalty of the least deviance.
 
-    Classes weigh the same. Of several classes a gene has weights in all or in none.
+    kind: key of `FAMILIES`. Classes have equal weight. Of several classes a gene has weights in all
+    or in none.
     """
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
@@ -71,14 +72,15 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
 
 
 def number_folds(inner: Folds, y: Array) -> Array:
-    """Return the fold of each row, from 1 on; where there are two, the first is cut in two.
+    """Return the fold of each row, from 1 on; of two folds the first is cut in two.
 
-    In the order of the response, whatever that of the rows, so that each class is in both parts.
+    Every second of its rows in the order of the response goes to the third fold, so that each class
+    is in both parts.
     """
     fold = np.zeros(len(y))
     for number, (_, left_out) in enumerate(inner, 1):
         fold[left_out] = number
-    if len(inner) < LEAST:
+    if len(inner) < MIN_FOLDS:
         first_fold_rows = np.flatnonzero(fold == 1)
         fold[first_fold_rows[np.argsort(y[first_fold_rows], kind="stable")][::2]] = len(inner) + 1
     return fold
@@ -91,5 +93,6 @@ def times(y: Array) -> Array:
 
 
 def _balanced(y: Array) -> Array:
-    _, number, size = np.unique(y, return_inverse=True, return_counts=True)
-    return np.asarray(len(y) / len(size) / size[number])
+    """Return weights (n,) that sum to the same for each class."""
+    _, class_of_sample, size = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(len(y) / len(size) / size[class_of_sample])

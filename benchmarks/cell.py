@@ -2,7 +2,7 @@
 
     python benchmarks/cell.py DATA GROUP REPEAT --data FOLDER --out FILE [--folds 5] [--pairs 1]
 
-FILE gets a line of JSON for each method: its measures, and why it has none where it failed.
+FILE gets a line of JSON for each method with its measures.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 
 def records(group: str, study: Study) -> dict[str, Record]:
-    """Run the methods of a group that the kind of response has."""
+    """Return method -> record of the methods of a group that the kind of response has."""
     kind = study.dataset.design.kind
     if group == "genesig":
         return run_together(GROUPS[group], study)
@@ -48,14 +48,21 @@ def records(group: str, study: Study) -> dict[str, Record]:
 
 
 def brier(y: Array, probabilities: Array) -> float:
-    """Return the mean over the classes of their mean squared error of probabilities (n, T)."""
-    _, number = np.unique(y, return_inverse=True)
-    loss = np.square(probabilities - np.eye(probabilities.shape[1])[number]).sum(axis=1)
-    return float(np.mean([loss[number == c].mean() for c in range(probabilities.shape[1])]))
+    """Return the mean over the classes of their mean squared error of probabilities (n, T).
+
+    y (n,): classes, the smallest of which has the first column.
+    """
+    _, class_of_sample = np.unique(y, return_inverse=True)
+    n_classes = probabilities.shape[1]
+    loss = np.square(probabilities - np.eye(n_classes)[class_of_sample]).sum(axis=1)
+    return float(np.mean([loss[class_of_sample == c].mean() for c in range(n_classes)]))
 
 
 def calibration_error(method: str, study: Study, record: Record) -> dict[str, float]:
-    """Return the Brier score of classes, or the slope of numbers and of times, 1 at its best."""
+    """Return the Brier score of classes, or the slope of numbers and of times, at best 1.
+
+    {} for a method whose scores are no log odds.
+    """
     y = study.dataset.response()[record.row]
     f = np.array(record.score)
     if study.dataset.design.classes is None:
@@ -74,16 +81,20 @@ def calibration_error(method: str, study: Study, record: Record) -> dict[str, fl
 
 
 def _cox_slope(y: Array, f: Array) -> float:
-    """Return the weight of a score in Cox's regression on it alone."""
+    """Return the weight of a score in Cox's regression on it alone; NaN for equal scores."""
     if np.ptp(f) == 0:
         return np.nan
     risk = RiskSets.from_times(y["time"], y["event"])
     score = f[risk.order][:, None]
-    return float(ridge(risk, score[:, :0], score, np.ones(1)).b[0, 0])
+    no_penalised_columns = score[:, :0]
+    return float(ridge(risk, no_penalised_columns, score, np.ones(1)).b[0, 0])
 
 
 def measure_record(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
-    """Return what is measured of a method on one data set."""
+    """Return column -> value of the row of a method on one data set.
+
+    true: the informative genes of simulated data; None if they are unknown.
+    """
     (n, d) = study.dataset.X.shape
     kind = study.dataset.design.kind
     headline = ASSESSMENT_KINDS[kind].headline
@@ -114,7 +125,7 @@ def measure_record(method: str, study: Study, record: Record, true: Array | None
 
 
 def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[dict[str, Any]]:
-    """Return the measures of each method."""
+    """Return a row of measures for each method of the cell."""
     dataset, true = question(data, folder, repeat)
     study = divided_study(dataset, replace(plan, repeats=1, seed=repeat))
     cell_columns = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}

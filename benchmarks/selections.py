@@ -1,7 +1,8 @@
-"""Rivals that say which genes count: stability selection, Stabl, knockoffs; and a model of these.
+"""Rivals that select genes: stability selection, Stabl, knockoffs.
 
-All take a response in numbers r: ±1, the number itself, of survival the martingale residuals at no
-effect. Lists are of the lasso with the squared error, by least angles (Efron et al. 2004).
+Each takes standardised rows Z (n, d), the response as numbers r (n,) and a seed. r is ±1 for two
+classes, and the martingale residuals without effects for times. Lists are of the lasso with the
+squared error, by least angles (Efron et al. 2004).
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ SHARES = np.geomspace(0.95, 0.05, 12)
 def lasso_lists(Z: Array, r: Array, seed: int) -> Iterator[tuple[Array, Array]]:
     """Yield penalties (K,) and weights (d, K) of the lasso on each half of the samples.
 
-    Both signs of r, where it has no other values, are halved by themselves.
+    If r has two values, the samples of each are halved separately.
     """
-    rng = np.random.default_rng((seed, 1))  # not what artificial genes are drawn by
+    rng = np.random.default_rng((seed, 1))  # another stream than for artificial genes
     parts = [np.flatnonzero(r == side) for side in np.unique(r)]
     parts = parts if len(parts) == 2 else [np.arange(len(r))]
     for _ in range(HALVES):
@@ -48,7 +49,7 @@ def lasso_lists(Z: Array, r: Array, seed: int) -> Iterator[tuple[Array, Array]]:
 def stability_selection(Z: Array, r: Array, seed: int) -> Array:
     """Return the genes in 75 % of the lists of half samples (Meinshausen and Buhlmann 2010).
 
-    Each list is the longest of its path with at most q genes, where their bound on the number of
+    Each list is the last of its path with at most q genes, so that their bound on the number of
     false genes, q²/((2 · .75 - 1) d), is 1.
     """
     counts = np.zeros(Z.shape[1])
@@ -62,12 +63,13 @@ def stability_selection(Z: Array, r: Array, seed: int) -> Array:
 def stabl(Z: Array, r: Array, seed: int) -> Array:
     """Return the genes of Stabl (Hédou et al. 2024, Nature Biotechnology 42:1581).
 
-    As many artificial genes, the rows of each permuted, compete in every list. A gene's frequency
-    f is the largest over the penalties, and the genes are those with f > t at the t of the least
+    As many artificial genes, each a gene with permuted rows, compete in every list. A gene's
+    frequency f is the largest over the penalties. Genes with f > t are returned, for the t with the
+    smallest
 
         FDP+(t) = (1 + number of artificial genes with f > t) / max(1, number of genes with f > t).
 
-    Where it is never below 1, there are none.
+    If it is never below 1, there are none.
     """
     rng = np.random.default_rng(seed)
     d = Z.shape[1]
@@ -84,7 +86,10 @@ def stabl(Z: Array, r: Array, seed: int) -> Array:
 
 
 def at_levels(levels: Array, weights: Array, target_levels: Array) -> Array:
-    """Return the weights (d, L) at some penalties: between knots a lasso path is straight."""
+    """Return the weights (d, L) at L penalties: between knots a lasso path is straight.
+
+    levels (K,), falling, weights (d, K): knots of the path.
+    """
     after = np.clip(np.searchsorted(-levels, -target_levels), 1, max(len(levels) - 1, 1))
     if len(levels) == 1:
         return np.repeat(weights, len(target_levels), axis=1)
@@ -94,12 +99,12 @@ def at_levels(levels: Array, weights: Array, target_levels: Array) -> Array:
 
 
 def knockoffs(Z: Array, r: Array, seed: int) -> Array:
-    """Return the genes of model-X knockoffs (Candès et al. 2018) that aim at `RATE`, knockoffs+.
+    """Return the genes of model-X knockoffs+ (Candès et al. 2018) at the FDR `RATE`.
 
     W_j = |b_j| - |b̃_j|, with b of the lasso on genes and their knockoffs together, its penalty by
-    five folds; the genes are those with W_j at least
+    five folds. Genes with W_j >= t are returned, for the smallest t > 0 with
 
-        the least t > 0 with (1 + number of W_j <= -t) / max(1, number of W_j >= t) <= RATE.
+        (1 + number of W_j <= -t) / max(1, number of W_j >= t) <= RATE.
 
     So there are at least 1/RATE genes, or none.
     """
@@ -122,8 +127,8 @@ def gaussian_copies(Z: Array, rng: np.random.Generator) -> Array:
 
         X̃ = Z - s Z Σ⁻¹ + N(0, 2 s I - s² Σ⁻¹).
 
-    Σ and what is made of it have the axes V of Z's singular vectors and are multiples of I beside
-    them, so that no d × d matrix is formed.
+    Σ, Σ⁻¹ and the covariance of the noise have Z's right singular vectors V as axes and are
+    multiples of I on their complement, so that no d × d matrix is formed.
     """
     n, d = Z.shape
     U, length, Vt = np.linalg.svd(Z, full_matrices=False)

@@ -285,7 +285,7 @@ def _columns_in_table(
 ) -> Iterator[int]:
     """Yield the columns of a matrix that the sample table has, too, by name and values.
 
-    Values alone decide if they are many. A column may be yielded twice.
+    Three different values or more decide without the name. A column may be yielded twice.
     """
     table = surroundings.table
     if table is None or table.empty or not table.index.is_unique:
