@@ -58,7 +58,10 @@ SHAPES = ("plain", "variances", "tails")
 
 
 def draw_noise(number: int) -> tuple[Dataset, str, str]:
-    """Return data set `number` without a signal, its kind of response, and what else it has."""
+    """Return data set `number` without a signal, its kind of response, and words for its design.
+
+    The words are "groups" (two samples of each patient), "covariate", both, or "plain".
+    """
     kind = list(COLUMNS)[number % 4]
     design_words = []
     dataset = study_of(kind, number, n=60, d=500)
@@ -81,11 +84,14 @@ def draw_noise(number: int) -> tuple[Dataset, str, str]:
 ODD_GENES = 300
 ODD_SAMPLES = 48
 """Of a data set of ``odd``."""
-Odd = tuple[Dataset, str]
+Odd = tuple[Dataset, str]  # a data set and its kind of response
 
 
 def _odd(X: Array, state: Sequence[str], task: str = "classification", **design_fields: Any) -> Odd:
-    """Return a data set; what is no field of `Design` is a column of the sample table."""
+    """Return a data set; further fields are those of `Design`, others columns of the sample table.
+
+    state: cells of the column of the label.
+    """
     design_columns = {
         key: design_fields.pop(key) for key in list(design_fields) if key in Design.__annotations__
     }
@@ -100,6 +106,7 @@ def _odd(X: Array, state: Sequence[str], task: str = "classification", **design_
 
 
 def _class_words(ill: Array) -> list[str]:
+    """Return the cells of the label by a mask of the class "ill"."""
     return ["ill" if is_ill else "well" for is_ill in ill]
 
 
@@ -110,7 +117,7 @@ def unlike_classes(
     spread: float = 1.0,
     other_spread: float = 1.0,
 ) -> Odd:
-    """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
+    """Return noise of n samples: the first `ill` of SD `spread`, the others of `other_spread`."""
     y = np.arange(n) < ill
     return _odd(
         rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, other_spread)[:, None],
@@ -119,36 +126,38 @@ def unlike_classes(
 
 
 def noise_of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
-    """Return a world of two classes of one size, whose values are drawn so."""
+    """Return a world of two classes of one size, with values (`SHAPE`) drawn by `values`."""
     return lambda rng: _odd(values(rng), _class_words(np.arange(ODD_SAMPLES) % 2))
 
 
 def _mostly_zero(rng: np.random.Generator) -> Array:
+    """Return values of genes that are above 0 in 5 to 50 % of the samples."""
     X = rng.normal(5, 1, size=SHAPE)
     return X * (rng.random(SHAPE) < rng.uniform(0.05, 0.5, ODD_GENES))
 
 
 def _one_block(rng: np.random.Generator) -> Array:
+    """Return values of which the first 250 genes correlate by .9."""
     X = rng.normal(size=SHAPE)
     X[:, :250] = np.sqrt(0.1) * X[:, :250] + np.sqrt(0.9) * rng.normal(size=(ODD_SAMPLES, 1))
     return X
 
 
 def measured_twice(rng: np.random.Generator, *, has_patients: bool) -> Odd:
-    """Draw two samples of each of 24 patients, and say which are whose, or not."""
+    """Return noise with two samples of each of 24 patients; as groups if it `has_patients`."""
     X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
     group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
     return _odd(X, _class_words(np.repeat(np.arange(24) % 2, 2)), **(group if has_patients else {}))
 
 
 def skewed_response(rng: np.random.Generator) -> Odd:
-    """Draw a number with a long tail."""
+    """Return noise with a response of lognormal numbers."""
     y = np.exp(2 * rng.normal(size=ODD_SAMPLES))
     return _odd(rng.normal(size=SHAPE), [f"{v:.4f}" for v in y], "regression")
 
 
 def mostly_censored(rng: np.random.Generator) -> Odd:
-    """Lose four of five patients before the event."""
+    """Return noise with times of 60 patients, four of five of them censored."""
     time = rng.exponential(size=60)
     lost = rng.exponential(0.25, size=60)
     observed_time = np.minimum(time, lost)
@@ -165,7 +174,10 @@ def mostly_censored(rng: np.random.Generator) -> Odd:
 
 
 def noise_in_batches(rng: np.random.Generator, *, is_adjusted: bool) -> Odd:
-    """Let the class go with a batch that moves all genes, held fixed or not."""
+    """Return noise whose class agrees with a batch in 80 % of the samples.
+
+    The batch shifts all genes; it is a covariate if the world `is_adjusted`.
+    """
     batch = np.arange(ODD_SAMPLES) % 2
     y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
     X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
@@ -194,11 +206,11 @@ WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
     "two samples of each patient, as groups": partial(measured_twice, has_patients=True),
     "two samples of each patient, not said": partial(measured_twice, has_patients=False),
 }
-"""Name of a world without any signal -> how it is drawn."""
+"""Name of a world without any signal -> function that draws it."""
 
 
 def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
-    """Name genes in noise of every odd kind."""
+    """Return, and print, a row for each odd world: share of sets with FDR-selected genes, mean."""
     rows = []
     for name in worlds:
         world_rows = [
@@ -217,6 +229,7 @@ def draw_truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
     rng = np.random.default_rng((seed, n, int(10 * effect), SHAPES.index(shape)))
 
     def drawn(*size: int) -> Array:
+        """Return values of mean 0 and variance 1 with the tails of the shape."""
         return rng.standard_t(3, size) / np.sqrt(3) if shape == "tails" else rng.normal(size=size)
 
     X = np.sqrt(0.7) * np.repeat(drawn(n, GENES // BLOCK), BLOCK, axis=1)
@@ -233,12 +246,15 @@ def draw_truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
 
 
 def are_true(genes: Array) -> Array:
-    """Tell which genes, by number, differ between the classes."""
+    """Return a mask of the genes, given by number, that differ between the classes."""
     return np.asarray((genes % BLOCK == 0) & (genes < TRUE * BLOCK))
 
 
 def stability_selection(dataset: Dataset, seed: int) -> Array:
-    """Return the share of 50 halves whose first sqrt(.8 d) lasso genes hold each gene, (d,)."""
+    """Return for each gene the share of 50 halves in whose lasso list it is, (d,).
+
+    A list has the first sqrt(.8 d) genes of the path, or fewer.
+    """
     rng = np.random.default_rng(seed)
     y = dataset.response()
     rows = np.zeros((len(y), 50), dtype=bool)
@@ -256,7 +272,11 @@ def stability_selection(dataset: Dataset, seed: int) -> Array:
 
 
 def genes_at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
-    """Return the true genes of stability selection, and its share of false ones, at most `rate`."""
+    """Return the mean number of true genes of stability selection, and its share of false ones.
+
+    shares: from `stability_selection`, of each data set. One threshold holds for all of them: that
+    with most true genes among those with a mean share of false genes of at most `rate`.
+    """
     best = (0.0, 0.0)
     for least in np.unique(np.concatenate(shares))[1:]:
         selected = [np.flatnonzero(share >= least) for share in shares]
@@ -268,7 +288,7 @@ def genes_at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]
 
 
 def run_noise(sets: int) -> pd.DataFrame:
-    """Name genes where there is nothing to be named."""
+    """Return, and print, a row for each data set without signal: FDR-selected genes, smallest q."""
     rows = []
     for number in range(sets):
         dataset, kind, design_text = draw_noise(number)
@@ -289,7 +309,7 @@ def run_noise(sets: int) -> pd.DataFrame:
 
 
 def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
-    """Name genes where the truth is known, cell by cell."""
+    """Return, and print, a row for each shape, size and effect: true and false genes."""
     rows = []
     for shape in SHAPES:
         for n in samples:
@@ -338,7 +358,7 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Run what is asked for, print it and write it."""
+    """Run the command, print its table and write it, if a file is named."""
     asks = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
