@@ -205,6 +205,11 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text) is not None and abs(float(text)) <= MAX_VALUE
 
 
+def is_size(text: str) -> bool:
+    """Tell whether a text is a whole number of one to nine digits, as sizes stated in files are."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
 def equal_looking(names: Iterable[str], key: Callable[[str], str] | None = None) -> list[list[str]]:
     """Return groups of two or more names that differ in case, blanks or invisible characters only.
 

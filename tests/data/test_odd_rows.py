@@ -587,6 +587,18 @@ def test_a_long_table_is_named_with_its_columns(
     assert "is a long table" in capsys.readouterr().err
 
 
+def test_long_table_of_whole_numbers_with_a_superscript_is_named(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = _long("SampleID")
+    counts = (100 * long["NPX"]).astype(int).abs().astype(str)
+    counts.iloc[3] = "²"
+    _save(long.assign(NPX=counts), "npx.csv", index=False)
+    code, messages, _ = _validate(capsys, "npx.csv")
+    assert code == 1
+    assert "is a long table" in messages[0]
+
+
 def _cohort(frame: pd.DataFrame, samples: Sequence[str]) -> dict[str, Any]:
     _save(frame, "x.tsv")
     _save(_sheet(samples), "xs.tsv")

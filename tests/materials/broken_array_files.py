@@ -151,6 +151,9 @@ CHIPS: dict[str, Broken] = {
         b"Version=2",
     ),
     "a size that is no number": _array(["lacks Cols"], "text", b"Cols=6", b"Cols=six"),
+    "a size of thousands of digits": _array(
+        ["lacks Cols"], "text", b"Cols=6", b"Cols=" + b"6" * 5000
+    ),
     "fewer cells announced": _array(["holds 29"], "text", b"Cells=30", b"Cells=29"),
     "a row missing": _array(["29 different cells"], "text", rb" 2\t2\t[^\n]*\n", b""),
     "a cell twice": _array(["29 different cells"], "text", rb" 2\t2\t", rb" 1\t2\t"),
@@ -217,6 +220,9 @@ CHIPS: dict[str, Broken] = {
     ),
     "an empty layout": chips(["Toy.cdf: is empty"], Toy__cdf=b"  "),
     "a layout without its size": _layout(["lacks Rows, Cols or"], b"Rows=5", b"Rows="),
+    "a layout with a size of thousands of digits": _layout(
+        ["lacks Rows, Cols or"], b"Rows=5", b"Rows=" + b"5" * 5000
+    ),
     "a layout without its number of sets": _layout(["or NumberOfUnits"], b"Units=4", b"Units=4x"),
     "a set without a name": _layout(["not complete"], b"Name=2_at", b"Nam=2_at"),
     "a set without its end": _layout(["is not complete"], b"Cell6=", b"X=", 0),

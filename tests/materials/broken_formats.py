@@ -333,6 +333,14 @@ GEO_CASES = {
         gct_study(lambda t: t.replace("5\t8\n", "NAME\n")),
         ["e.gct, line 2: needs the size here"],
     ),
+    "gct: a size of a superscript": (
+        gct_study(lambda t: t.replace("5\t8\n", "²\t8\n")),
+        ["e.gct, line 2: needs the size here"],
+    ),
+    "gct: a size of thousands of digits": (
+        gct_study(lambda t: t.replace("5\t8\n", f"5\t{'8' * 5000}\n")),
+        ["e.gct, line 2: needs the size here"],
+    ),
     "gct: too few rows": (
         gct_study(lambda t: t.replace("5\t8\n", "6\t8\n")),
         ["e.gct: has 5 rows of genes where line 2 says 6", "cut off"],
@@ -359,6 +367,14 @@ GEO_CASES = {
     ),
     "cls: two lines": (
         gct_study(str, "8 2 1\n# normal tumor\n"),
+        ["c.cls: needs three lines"],
+    ),
+    "cls: a blank line of classes": (
+        gct_study(str, cls(GEO_NUMBERS).replace("# normal tumor", "")),
+        ["c.cls: needs three lines"],
+    ),
+    "cls: a size of a superscript": (
+        gct_study(str, cls(GEO_NUMBERS).replace("8 2", "8 ²")),
         ["c.cls: needs three lines"],
     ),
     "cls: numbers of a phenotype": (

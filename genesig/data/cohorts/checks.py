@@ -270,14 +270,15 @@ def _absent_gene_warning(
     }
     steps_across_genes = sorted(step_names - GENE_WISE_STEPS)
     if steps_across_genes:
-        message += f", but {listing(steps_across_genes)} looks at all of them; at most a share of "
         message += (
-            f"{settings.missing:g} may be imputed (missing): leave them out of the study, or "
+            f", but {listing(steps_across_genes)} looks at all of them; at most a share of "
+            f"{settings.missing:g} may be imputed (missing): leave them out of the study, or else "
+            f"{NOT_ASSESSABLE}"
         )
-        yield Problem(cohort.file, f"{message}else {NOT_ASSESSABLE}", "warning", code=code)
     else:
         message += f"; if the model needs many of them, {NOT_ASSESSABLE}. To be sure leave "
-        yield Problem(cohort.file, message + "them out of the study", "warning", code=code)
+        message += "them out of the study"
+    yield Problem(cohort.file, message, "warning", code=code)
 
 
 def _training_copy_warnings(

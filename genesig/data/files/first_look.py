@@ -606,10 +606,7 @@ def _describe_numbers(table: pd.DataFrame, name: str) -> str:
 
 
 def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
-    """Return the lines about batches and usual covariates, with the settings for them; or ().
-
-    table: sample table.
-    """
+    """Return the lines about batches and usual covariates of a sample table, with settings."""
     names = usual_covariates(table, label_columns(label))
     lines = [
         f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"

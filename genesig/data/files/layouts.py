@@ -367,11 +367,11 @@ def _affix_message(matrix: Matrix, names: Sequence[str]) -> str:
         return ""
     examples = listing(f"{prefix}{first_name}{suffix}" for prefix, suffix in blocks)
     affixes_text = listing(prefix + suffix for prefix, suffix in blocks)
-    message = (
+    return (
         f"has {len(blocks)} columns of each sample: {examples}; keep those of one measure (of "
         "RNA-seq the counts, of MaxQuant the LFQ intensities), and take what is added to the "
+        f"samples ({affixes_text}) off their names"
     )
-    return f"{message}samples ({affixes_text}) off their names"
 
 
 def _repeated_name_message(matrix: Matrix, names: Collection[str]) -> str:

@@ -255,10 +255,8 @@ def _missing_column_message(column: str, headers: Sequence[str], sample_file: st
     if column in headers:
         repeated = f"{SAMPLE_NAMES_SETTING}: column '{column}' occurs more than once"
         return f"{repeated}; give each its own name"
-    advice = (
-        did_you_mean(column, headers)
-        or f" (columns: {listing(filter(None, headers), max_names=12)})"
-    )
+    columns = listing(filter(None, headers), max_names=12)
+    advice = did_you_mean(column, headers) or f" (columns: {columns})"
     return f"{SAMPLE_NAMES_SETTING} '{column}' is not a column of {sample_file}{advice}"
 
 
@@ -458,11 +456,8 @@ def _index_by_match(
     """
     cells = [str(cell).strip() for cell in _cells_of_column(table, name_column.position)]
     names = [name_column.names.get(row, cell) for row, cell in enumerate(cells)]
-    place = (
-        f"{sample_file}, column '{name_column.name}'"
-        if name_column.name
-        else f"{sample_file}, first column"
-    )
+    header = f"column '{name_column.name}'" if name_column.name else "first column"
+    place = f"{sample_file}, {header}"
     n_rows = f"{len(name_column.names)} of {counted(len(table), 'row')}"
     if name_column.manner:
         row = next(iter(name_column.names))

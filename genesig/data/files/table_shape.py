@@ -325,7 +325,7 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 
 def _are_consecutive(cells: Sequence[str]) -> bool:
     """Tell whether cells are whole numbers that rise by one."""
-    if not all(cell.isdigit() for cell in cells):
+    if not all(cell.isdigit() and is_number(cell) for cell in cells):
         return False
     return bool((np.diff([int(cell) for cell in cells]) == 1).all())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from genesig.data.files.affy.arrays import Layout
 from genesig.data.files.affy.cel import parse_form
 from genesig.data.files.content import Cursor
 from genesig.errors import input_error
+from genesig.words import is_size
 
 CDF_MAGIC = b"\x43\x00\x00\x00"  # first bytes of the binary form
 COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
@@ -130,17 +132,8 @@ def _record_type(
     fields: list[tuple[str, str]], added_fields: Mapping[int, list[tuple[str, str]]], version: int
 ) -> np.dtype[Any]:
     """Return the dtype of a record in a version: all fields that were added up to it."""
-    return np.dtype(
-        [
-            *fields,
-            *(
-                extra_field
-                for first_version, extra_fields in added_fields.items()
-                if first_version <= version
-                for extra_field in extra_fields
-            ),
-        ]
-    )
+    added = (added_fields[first] for first in added_fields if first <= version)
+    return np.dtype([*fields, *chain.from_iterable(added)])
 
 
 def _read_binary_unit(
@@ -169,7 +162,7 @@ def _parse_text(text: str, file_name: str) -> Layout:
     values = (
         dict(re.findall(r"^(\w+)=(.*)$", chip_section[1], re.MULTILINE)) if chip_section else {}
     )
-    if not all(values.get(key, "").isdecimal() for key in ("Cols", "Rows", "NumberOfUnits")):
+    if not all(is_size(values.get(key, "")) for key in ("Cols", "Rows", "NumberOfUnits")):
         message = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
         raise input_error(file_name, message)
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
@@ -190,7 +183,10 @@ def _parse_text(text: str, file_name: str) -> Layout:
 
 
 def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
-    """Return the cells of one section of a text CDF file."""
+    """Return the cells of one section of a text CDF file; raise InvalidInput if some are lacking.
+
+    section, body: name of the section, for messages, and the text below it.
+    """
     body = body.partition("\n[")[0]
     values = dict(re.findall(r"^(Name|NumCells|CellHeader)=(.*)$", body, re.MULTILINE))
     lines = re.findall(r"^Cell\d+=(.*)$", body, re.MULTILINE)
@@ -211,7 +207,7 @@ def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
 
 
 def _are_perfect_matches(probe: Array, target: Array) -> Array:
-    """Return whether the middle base of each probe is the complement of its target's."""
+    """Return whether the middle base of each probe, a letter, is the complement of its target's."""
     probe = np.char.upper(probe)
     target = np.char.upper(target)
     matches = np.zeros(len(probe), dtype=bool)

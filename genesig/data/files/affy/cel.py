@@ -16,6 +16,7 @@ from genesig.arrays import Array
 from genesig.data.files.cells import exact_float_options
 from genesig.data.files.content import Cursor
 from genesig.errors import input_error
+from genesig.words import is_size
 
 FLOAT32_CODE = 6  # type of a column of 32-bit floats in Command Console files
 
@@ -208,13 +209,15 @@ def _parse_text(text: str, file_name: str) -> Cel:
     if not (next_section or body.endswith("\n")):
         raise input_error(file_name, "ends in the middle of a line; copy it again")
     cell_count = re.search(r"NumberCells=(\d+)", body)
-    columns, rows = (str(values.get(key, "")).strip() for key in ("Cols", "Rows"))
-    if cell_count is None or not (columns.isdecimal() and rows.isdecimal()):
+    sizes = [values.get("Cols", "").strip(), values.get("Rows", "").strip()]
+    sizes.append("" if cell_count is None else cell_count[1])
+    if not all(map(is_size, sizes)):
         message = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
         raise input_error(file_name, message)
-    size = int(columns), int(rows)
-    _check_size(*size, int(cell_count[1]), file_name)
-    return Cel(_chip_name(header), *size, _place_text_cells(body, *size, file_name))
+    n_columns, n_rows, n_cells = map(int, sizes)
+    _check_size(n_columns, n_rows, n_cells, file_name)
+    intensity = _place_text_cells(body, n_columns, n_rows, file_name)
+    return Cel(_chip_name(header), n_columns, n_rows, intensity)
 
 
 def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) -> Array:
@@ -252,7 +255,7 @@ def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) ->
 
 
 def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> None:
-    """Refuse an array whose number of cells is not that of its columns and rows."""
+    """Raise InvalidInput if an array has another number of cells than its columns times rows."""
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
         message = (
             f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is damaged, "

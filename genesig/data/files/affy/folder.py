@@ -136,7 +136,7 @@ def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
 
 
 def _refuse_single_array(content: bytes, file_name: str, part: str | None) -> NoReturn:
-    """Refuse a CEL file alone: an array needs the layout of its chip."""
+    """Raise InvalidInput: a CEL file alone lacks the layout of its chip (as `Format.matrix`)."""
     raise input_error(
         file_name, "is one array; name the folder that holds the arrays and their layout"
     )

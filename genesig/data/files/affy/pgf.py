@@ -67,10 +67,9 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
     for table in (places, clusters):
         table_chips = table.header.get("chip_type", [*chips])
         if chips and not {*table_chips} & {*chips}:
-            message = (
-                f"is of chip {listing(table_chips)}, but {probes.file_name} of {listing(chips)}"
-            )
-            raise input_error(table.file_name, f"{message}; take the library files of one chip")
+            message = f"is of chip {listing(table_chips)}, but {probes.file_name} of "
+            message += f"{listing(chips)}; take the library files of one chip"
+            raise input_error(table.file_name, message)
     names, clusters_of_set = _read_clusters(clusters)
     sets, ids, n_controls = _read_perfect_matches(probes, clusters_of_set, clusters.file_name)
     shape, cells = _read_cells(places, ids, probes.file_name)
@@ -170,10 +169,8 @@ def _read_perfect_matches(
         raise table.row_error(numbered_row, "a probe set, an atom or a probe") from None
     for number, (line, _) in clusters_of_set.items():
         if number not in present_sets:
-            message = (
-                f"probe set {number} is not in {table.file_name}; take both files of one version"
-            )
-            raise input_error(mps_file, message, line)
+            message = f"probe set {number} is not in {table.file_name}; take both files of "
+            raise input_error(mps_file, f"{message}one version", line)
     if not ids:
         raise input_error(
             table.file_name,

@@ -58,7 +58,7 @@ def read_features(text: str, file_name: str) -> pd.DataFrame:
             file_name,
             f"has no spots (lines DATA) below FEATURES: it is cut off; {COPY_FROM_SCANNER}",
         )
-    named_columns = [k for k, name in enumerate(names) if name and k]
+    named_columns = [k for k, name in enumerate(names) if name and k]  # column 0 has "DATA"
     rows = [[row[k].strip() for k in named_columns] for row in cells.values()]
     return pd.DataFrame(
         rows, index=list(cells), columns=[names[k] for k in named_columns], dtype=object
@@ -85,7 +85,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
         rows_of_probe.setdefault(probe, []).append(row)
     cells = np.array([[_median_of_finite(values[rows, 0])] for rows in rows_of_probe.values()])
     first_rows = [rows[0] for rows in rows_of_probe.values()]
-    texts = {
+    texts = {  # of probes without a number: the text of their first spot
         (number, 0): not_finite[first_rows[number], 0]
         for number in map(int, np.flatnonzero(np.isnan(cells[:, 0])))
     }
@@ -94,7 +94,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def genes(text: str, file_name: str, part: str | None) -> TextTable:
-    """Return the columns of the spots that describe genes."""
+    """Return the columns that describe genes, one row for each probe that is no control."""
     spots = _without_controls(read_features(text, file_name), file_name).drop_duplicates(
         "ProbeName"
     )
@@ -103,7 +103,7 @@ def genes(text: str, file_name: str, part: str | None) -> TextTable:
 
 
 def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
-    """Return the spots that are no controls."""
+    """Return the spots that are no controls; raise InvalidInput if there are none."""
     _check_columns(spots, ["ProbeName", "ControlType"], file_name)
     probes = spots[spots["ControlType"] == "0"]
     if probes.empty:
@@ -129,7 +129,7 @@ def _loess_ratios(spots: pd.DataFrame, file_name: str) -> list[str]:
 
 
 def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) -> None:
-    """Refuse spots that lack a column."""
+    """Raise InvalidInput if spots lack one of the columns."""
     for name in columns:
         if name not in spots:
             advice = did_you_mean(name, spots.columns)
@@ -150,8 +150,7 @@ def _median_of_finite(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> f
 AGILENT = Format(
     "an Agilent Feature Extraction file",
     matrix,
-    None,
-    genes,
+    genes=genes,
     parts="column",
     opening=r"TYPE\t[^\n]*\nFEPARAMS\t",
 )

@@ -18,8 +18,8 @@ from genesig.words import counted, listing
 def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
     """Return one matrix of arrays of the same probes, side by side.
 
-    arrays: file and probes × one or more samples of each.
-    folder: their folder.
+    arrays: file and probes × one or more samples of each; the first has the order of the probes.
+    folder: their folder, for messages.
 
     Raises InvalidInput: arrays of another design, or two files of one sample.
     """

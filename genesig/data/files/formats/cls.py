@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from genesig.data.files.delimited import TextTable
 from genesig.errors import input_error
-from genesig.words import counted
+from genesig.words import counted, is_size
 
 CLASS_COLUMN = "class"
 
@@ -32,7 +32,7 @@ def samples(text: str, file_name: str, names: Sequence[str]) -> TextTable:
             "holds numbers and not classes (#numeric); write them into a sample table",
             line=1,
         )
-    if len(lines) != 3 or len(lines[0]) < 2 or not all(map(str.isdigit, lines[0])):
+    if len(lines) != 3 or len(lines[0]) < 2 or not all(map(is_size, lines[0])) or not lines[1]:
         raise input_error(
             file_name, "needs three lines: '48 2 1', '# ALL AML', and the class of each sample"
         )
@@ -43,13 +43,16 @@ def samples(text: str, file_name: str, names: Sequence[str]) -> TextTable:
         index=pd.Index(list(names), name="sample", dtype=object),
         dtype=object,
     )
-    return TextTable(table, [3] * len(table))
+    return TextTable(table, lines=[3] * len(table))  # the third line has the class of each sample
 
 
 def _check_counts(
     file_name: str, lines: list[list[str]], classes: list[str], names: Sequence[str]
 ) -> None:
-    """Refuse classes or labels that are not as many as line 1 states or the matrix has samples."""
+    """Raise InvalidInput unless classes and labels are as many as line 1 states and `names`.
+
+    lines: words of the three lines.
+    """
     n_samples = int(lines[0][0])
     n_classes = int(lines[0][1])
     labels = lines[2]
@@ -77,7 +80,10 @@ def _check_counts(
 
 
 def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> list[str]:
-    """Return the class of each sample; refuse labels whose order programs read differently."""
+    """Return the class of each sample; raise InvalidInput if programs read the labels differently.
+
+    labels: of the samples, words or numbers; classes: of line 2.
+    """
     different_labels = list(dict.fromkeys(labels))
     if len(different_labels) != len(classes):
         raise input_error(

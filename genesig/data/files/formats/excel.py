@@ -46,7 +46,7 @@ class Sheet:
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Return the sheet of numbers that is meant, as a matrix."""
+    """Return the sheet that `part` names, or the only one of numbers, as a matrix."""
     sheets = _read_sheets(content, file_name)
     matrices = [title for title in _visible_sheets(sheets) if _is_matrix(sheets[title].rows)]
     name, doubt = _choose_fitting_sheet(sheets, part, matrices)
@@ -111,7 +111,7 @@ def _sheet_table(sheet: Sheet, file_name: str) -> TextTable:
 def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
     """Return a sheet whose merged cells are filled downwards, as its reader sees them.
 
-    Raises InvalidInput: formulas whose results are not stored.
+    Cells that are merged in one row stay. Raises InvalidInput: formulas without stored results.
     """
     marks = sheet.marks
     if marks.formulas:
@@ -133,7 +133,7 @@ def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
 
 
 def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
-    """Yield warnings about a sheet: merged cells that were filled, hidden rows and columns."""
+    """Yield sentences about a sheet: merged cells that were filled, hidden rows and columns."""
     marks = sheet.marks
     rows = sheet.rows
     n_vertical = sum(
@@ -220,10 +220,8 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
         hidden = [title for title, sheet in sheets.items() if sheet.marks.hidden_sheet]
         message = f"holds several sheets: {listing(sheets, 9)}"
         message += f" (hidden: {listing(hidden)})" if hidden else ""
-        message += (
-            "; set data.part to the one to be read; if both matrix and sample table are here, "
-        )
-        raise input_error(file_name, message + "to the matrix", key="data.part")
+        message += "; set data.part to the one to be read; if both matrix and sample table are "
+        raise input_error(file_name, f"{message}here, to the matrix", key="data.part")
     return next(iter(sheets)) if part is None else part
 
 
@@ -247,7 +245,7 @@ EXCEL = Format(
     matrix,
     samples,
     genes,
-    (".xlsx",),
+    suffixes=(".xlsx",),
     parts="sheet",
     binary=True,
     either_way=True,
@@ -294,7 +292,7 @@ def marks_of_sheets(content: bytes) -> dict[str, Marks]:
 
 
 def _iterate_attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[str, str]]:
-    """Yield the attributes of each element of a name, without their namespaces."""
+    """Yield the attributes of each element `tag` of a part of the archive, without namespaces."""
     for element in _iterate_elements(archive, path):
         if _local_name(element.tag) == tag:
             yield {_local_name(key): value for key, value in element.attrib.items()}
@@ -316,7 +314,7 @@ def _iterate_elements(archive: ZipFile, path: str) -> Iterator[Element]:
 def _read_marks(archive: ZipFile, path: str) -> Marks:
     """Return the marks of one sheet, whose XML is at `path` in the archive."""
     marks = Marks()
-    row = -1
+    row = -1  # a row without a number is the next one
     for element in _iterate_elements(archive, path):
         tag = _local_name(element.tag)
         if tag == "c":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from genesig.data.files.delimited import Matrix, TextTable, parse_matrix
 from genesig.data.files.formats.interface import Format
 from genesig.errors import input_error
-from genesig.words import counted
+from genesig.words import counted, is_size
 
 HEADER_LINE = 3  # line of the file with the names of the columns, after the version and the size
 
@@ -81,7 +81,7 @@ def _split_text(text: str, file_name: str) -> _GctLines:
             line=1,
         )
     sizes = lines[1].split() if len(lines) > 1 else []
-    if len(sizes) != (2 if version == "#1.2" else 4) or not all(map(str.isdigit, sizes)):
+    if len(sizes) != (2 if version == "#1.2" else 4) or not all(map(is_size, sizes)):
         raise input_error(
             file_name,
             "needs the size here: rows and columns, and in #1.3 the numbers of gene and sample "
@@ -116,7 +116,7 @@ def _check_size(
     n_gene_descriptions: int,
     n_sample_descriptions: int,
 ) -> None:
-    """Refuse lines that do not have the numbers of rows and columns that line 2 states.
+    """Raise InvalidInput for lines without the numbers of rows and columns that line 2 states.
 
     body: cells of the header and of all rows below it.
     """
@@ -148,4 +148,4 @@ def _check_size(
             )
 
 
-GCT = Format("a GCT file", matrix, samples, genes, (".gct",), r"#1\.[0-9]+\s*\n")
+GCT = Format("a GCT file", matrix, samples, genes, suffixes=(".gct",), opening=r"#1\.[0-9]+\s*\n")

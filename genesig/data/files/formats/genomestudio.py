@@ -87,8 +87,8 @@ def _sample_of_column(name: str, measure: str) -> str:
 
 
 def _id_header(names: Sequence[str], file_name: str, line: int) -> str:
-    """Return the header of the column of probe ids."""
-    header_of_upper = {name.upper(): name for name in reversed(names)}
+    """Return the header of the column of probe ids; line: of the headers, for messages."""
+    header_of_upper = {name.upper(): name for name in reversed(names)}  # of equals the first
     for name in ID_HEADERS:
         if name.upper() in header_of_upper:
             return header_of_upper[name.upper()]
@@ -100,8 +100,7 @@ def _id_header(names: Sequence[str], file_name: str, line: int) -> str:
 GENOMESTUDIO = Format(
     "an Illumina GenomeStudio file",
     matrix,
-    None,
-    genes,
+    genes=genes,
     parts="column",
     opening=r"\[Header\]|Illumina Inc\.|[^\n]*AVG_Signal",
 )

@@ -60,4 +60,6 @@ def _read_anndata(content: bytes, file_name: str) -> Any:
     return read_annotated(BytesIO(content), file_name)
 
 
-H5AD = Format("an AnnData file", matrix, samples, genes, (".h5ad",), parts="layer", binary=True)
+H5AD = Format(
+    "an AnnData file", matrix, samples, genes, suffixes=(".h5ad",), parts="layer", binary=True
+)

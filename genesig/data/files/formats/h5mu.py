@@ -40,7 +40,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     for name, data in modalities.items():
         if data.X is None:
             raise input_error(file_name, f"modality '{name}' has no X; write the expression into X")
-        rows = data.obs_names.get_indexer(names)
+        rows = data.obs_names.get_indexer(names)  # -1 for a sample that the modality lacks
         values = dense(data.X, f"{file_name}, modality '{name}'")[rows].astype(np.float64)
         values[rows < 0] = np.nan
         cells.append(values)
@@ -131,4 +131,6 @@ def _gene_names(modalities: Modalities) -> list[str]:
     ]
 
 
-H5MU = Format("a MuData file", matrix, samples, genes, (".h5mu",), parts="modality", binary=True)
+H5MU = Format(
+    "a MuData file", matrix, samples, genes, suffixes=(".h5mu",), parts="modality", binary=True
+)

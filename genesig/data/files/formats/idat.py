@@ -72,12 +72,10 @@ def parse_idat(content: bytes, file_name: str) -> Idat:
     version = cursor.number("i")
     cursor.take(4)  # upper half of the version, which has 64 bits
     if version != 3:
-        message = (
-            f"is an IDAT file of version {version}, and version 3 is read: those of expression "
-        )
         raise cursor.error(
-            f"{message}arrays are encrypted; export their Sample Probe Profile, with AVG_Signal, "
-            "by GenomeStudio"
+            f"is an IDAT file of version {version}, and version 3 is read: those of expression "
+            "arrays are encrypted; export their Sample Probe Profile, with AVG_Signal, by "
+            "GenomeStudio"
         )
     offset_of_field = dict(cursor.array(FIELD_RECORD, cursor.number("i")).tolist())
     if {COUNT_CODE, IDS_CODE, MEANS_CODE} - offset_of_field.keys():
@@ -154,12 +152,11 @@ def read_idat_folder(
     kept_probes = np.flatnonzero(is_complete & is_methylation)
     n_incomplete = int((~is_complete).sum())
     n_genotypes = int((is_complete & ~is_methylation).sum())
-    left_out = (
-        [f"{counted(n_incomplete, 'probe')} of the manifest not on every array"]
-        if n_incomplete
-        else []
-    )
-    left_out += [f"{counted(n_genotypes, 'probe')} of genotypes (rs…)"] if n_genotypes else []
+    left_out = []
+    if n_incomplete:
+        left_out.append(f"{counted(n_incomplete, 'probe')} of the manifest not on every array")
+    if n_genotypes:
+        left_out.append(f"{counted(n_genotypes, 'probe')} of genotypes (rs…)")
     names = tuple(manifest.names[k] for k in kept_probes)
     lines = manifest.numbers[kept_probes, 0].tolist()
     return Matrix(
@@ -219,6 +216,7 @@ def _read_signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tup
     places = [np.searchsorted(ids, address).clip(max=len(ids) - 1) for address in addresses]
     is_present = [ids[place] == address for place, address in zip(places, addresses, strict=True)]
     has_both = is_present[0] & is_present[1]
+    # Type II (-1) has the methylated signal in green, 0, and the unmethylated one in red, 1.
     methylated = intensities[np.maximum(colour, 0), places[1]]
     unmethylated = intensities[np.where(colour < 0, 1, colour), places[0]]
     return np.where(has_both, methylated, np.nan), np.where(has_both, unmethylated, np.nan)
@@ -277,7 +275,7 @@ def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
 
 
 def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[int]:
-    """Return the positions of the probe name and of `MANIFEST_HEADERS`."""
+    """Return the positions of the probe name and of `MANIFEST_HEADERS`; line: for messages."""
     columns = ("IlmnID" if "IlmnID" in header else "Name", *MANIFEST_HEADERS)
     if absent := [column for column in columns if column not in header]:
         raise input_error(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
@@ -301,7 +299,7 @@ def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tupl
 
 
 def _refuse_single_colour(content: bytes, file_name: str, part: str | None) -> NoReturn:
-    """Refuse one IDAT file alone: an array needs both."""
+    """Raise InvalidInput: one IDAT file is no array, which needs both (as `Format.matrix`)."""
     raise input_error(
         file_name,
         "is one colour of one array; name the folder that holds both files of each array and the "

@@ -81,10 +81,8 @@ def read_objects(content: bytes, file_name: str) -> Any:
     except InvalidInput:
         raise
     except MemoryError:
-        message = (
-            f"takes more than half of the {size_of(memory())} that this process may have; save"
-        )
-        raise input_error(file_name, f"{message} the values alone, {SAVE_COMMAND}") from None
+        message = f"takes more than half of the {size_of(memory())} that this process may have; "
+        raise input_error(file_name, f"{message}save the values alone, {SAVE_COMMAND}") from None
     except Exception as error:  # a damaged file makes it raise anything
         raise _unreadable_error(error, file_name) from None
 
@@ -129,16 +127,10 @@ def _remove_unread_slots(root: Any) -> None:
         if kind == "S4":
             slots = list(_iterate_slots(node))
             names = {name for name, _ in slots}
-            is_summarized_experiment = {"assays", "colData"} <= names
-            kept_cells = [
-                cell
-                for name, cell in slots
-                if (
-                    name in SUMMARIZED_SLOTS
-                    if is_summarized_experiment
-                    else name not in UNREAD_SLOTS
-                )
-            ]
+            if {"assays", "colData"} <= names:  # a SummarizedExperiment
+                kept_cells = [cell for name, cell in slots if name in SUMMARIZED_SLOTS]
+            else:
+                kept_cells = [cell for name, cell in slots if name not in UNREAD_SLOTS]
             _set_attributes(node, kept_cells)
             pending += [cell.value[0] for cell in kept_cells]
         elif kind in ("LIST", "VEC"):
@@ -277,7 +269,10 @@ def _other_objects(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -> str | None:
-    """Return the name of the part, the only object or the only matrix; None without a matrix."""
+    """Return the name of the part, the only object or the only matrix; None without a matrix.
+
+    Raises InvalidInput: no such part, or several matrices.
+    """
     names = list(objects)
     if part in names or len(names) == 1:
         return part if part in names else names[0]
@@ -316,8 +311,8 @@ def _find_table_beside(
 ) -> pd.DataFrame | None:
     """Return the table or vectors beside a matrix with an entry for each sample, or for each gene.
 
-    Samples are the shorter side of the matrix if anything fits that. A table with a name of the
-    other axis (`genes` of a DGEList, `targets` of an EList) is left out.
+    None if nothing fits. Samples are the shorter side of the matrix if anything fits that. A table
+    with a name of the other axis (`genes` of a DGEList, `targets` of an EList) is left out.
     """
     import pandas as pd
 
@@ -368,7 +363,7 @@ def _as_mapping(slot: Any) -> dict[str, Any]:
 
 
 def _matrix_with_names(value: Any, file_name: str) -> Matrix:
-    """Return a matrix with dimnames; rdata returns these as a DataArray."""
+    """Return a matrix with dimnames, for rdata a DataArray; raise InvalidInput for all else."""
     if _class_name(value) == "dgCMatrix":
         rows, columns = value.Dimnames
         if rows is None or columns is None:
@@ -459,7 +454,10 @@ def _frame_numbers(frame: pd.DataFrame) -> Any:
 
 
 def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> TextTable:
-    """Return a data.frame, or the one in the slot of an ExpressionSet, as a table of strings."""
+    """Return a data.frame, or the one in the slot of an ExpressionSet, as a table of strings.
+
+    index: what a row is, "sample" or "gene".
+    """
     if _class_name(value) == "ExpressionSet":
         value = getattr(value, slot).data
     if not _is_data_frame(value):
@@ -475,7 +473,7 @@ RDATA = Format(
     matrix,
     samples,
     genes,
-    (".rds", ".rda", ".rdata"),
+    suffixes=(".rds", ".rda", ".rdata"),
     parts="object",
     binary=True,
     either_way=True,

@@ -30,7 +30,10 @@ class Entity:
         return next((value for tag, value in self.tags if tag == name), "")
 
     def table(self, file_name: str) -> dict[int, list[str]]:
-        """Return line of the file -> cells of the entity's table, its headers first."""
+        """Return line of the file -> cells of the entity's table, its headers first.
+
+        Rows are filled up to the width of the headers. Raises InvalidInput: a longer row.
+        """
         cells_of_line = {
             line_number: line.split("\t")
             for line_number, line in enumerate(self.lines, self.first_line)
@@ -106,7 +109,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     columns = {}
     for sample in samples_of_part:
         columns[sample.name], lines = _values_of_sample(sample, file_name)
-        line_of_probe = lines | line_of_probe
+        line_of_probe = lines | line_of_probe  # the line of the first sample that has the probe
     return _make_matrix(line_of_probe, columns)
 
 
@@ -155,7 +158,7 @@ def genes(text: str, file_name: str, part: str | None) -> TextTable:
 def _samples_of_platform(
     all_entities: list[Entity], file_name: str, part: str | None
 ) -> list[Entity]:
-    """Return the samples of the platform that `part` names, or of the only one."""
+    """Return the samples, at least one, of the platform that `part` names, or of the only one."""
     samples_of_part = [entity for entity in all_entities if entity.kind == "SAMPLE"]
     counts = Counter(entity.tag("platform_id") for entity in samples_of_part)
     if not samples_of_part:
@@ -250,7 +253,7 @@ SOFT = Format(
     matrix,
     samples,
     genes,
-    (".soft",),
+    suffixes=(".soft",),
     parts="platform",
     opening=r"\^(DATABASE|SERIES|PLATFORM|SAMPLE|DATASET|ANNOTATION)\s*=",
 )

@@ -23,7 +23,7 @@ from genesig.machine import check_size
 from genesig.words import counted, listing
 
 COUNTS_ASSAY = "counts"  # assay of a DESeqDataSet with data; its others are by-products of fits
-COPIES_OF_DENSE = 2  # copies of a dense matrix in memory: itself and its transpose
+COPIES_OF_DENSE = 2  # dense matrices in memory at a time: the matrix and its transpose
 
 
 def is_summarized(value: Any) -> bool:
@@ -50,12 +50,11 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
         )
     samples = samples or list(map(str, range(1, values.shape[1] + 1)))
     if values.shape != (len(genes), len(samples)):
-        message = (
-            f"assay '{name}' is {values.shape[0]} × {values.shape[1]}, for "
-            f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}"
-        )
         raise input_error(
-            file_name, f"{message}; the object is damaged, save it again by saveRDS(x)"
+            file_name,
+            f"assay '{name}' is {values.shape[0]} × {values.shape[1]}, for "
+            f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}; the object is "
+            "damaged, save it again by saveRDS(x)",
         )
     return replace(number_matrix(genes, samples, values), has_counts=name == COUNTS_ASSAY)
 
@@ -146,7 +145,7 @@ def dense_matrix(value: Any, file_name: str) -> Array:
 
     shape = tuple(map(int, np.ravel(value.Dim)))
     size = 8 * shape[0] * shape[1]
-    check_size(file_name, size, size, COPIES_OF_DENSE)
+    check_size(file_name, size, packed_size=size, bytes_per_text_byte=COPIES_OF_DENSE)
     try:
         sparse = csc_array((value.x, value.i, value.p), shape)
         sparse.check_format(full_check=True)
@@ -196,10 +195,9 @@ def _text_table(table: Any, names: Sequence[str] | None, index: str, file_name: 
         if (cells := _column_cells(column, n_rows)) is None:
             continue
         if len(cells) != n_rows:
-            message = (
-                f"column '{name}' is not as long as there are {index}s ({n_rows}); the object is"
-            )
-            raise input_error(file_name, f"{message} damaged, save it again by saveRDS(x)")
+            message = f"column '{name}' is not as long as there are {index}s ({n_rows}); "
+            message += "the object is damaged, save it again by saveRDS(x)"
+            raise input_error(file_name, message)
         columns[name] = cells
     return text_table(pd.DataFrame(columns, index=pd.Index(names), dtype=object), index)
 

@@ -26,7 +26,7 @@ from genesig.data.files.thousands import check_points, without_commas
 
 
 def table_format(suffix: str) -> Format:
-    """Return the format of tables with this ending, which promises their delimiter."""
+    """Return the format of tables with this ending, a key of `DELIMITERS`; they have no parts."""
 
     def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
         check_text(content, file_name)
@@ -53,7 +53,13 @@ def table_format(suffix: str) -> Format:
 
     # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
     return Format(
-        f"a table ({suffix})", matrix, table, table, (suffix,), binary=True, either_way=True
+        f"a table ({suffix})",
+        matrix,
+        samples=table,
+        genes=table,
+        suffixes=(suffix,),
+        binary=True,
+        either_way=True,
     )
 
 

@@ -84,7 +84,7 @@ def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) ->
 
 
 def check_text(content: bytes, file_name: str) -> None:
-    """Refuse another kind of file, zero bytes, and bytes that are not UTF-8."""
+    """Raise InvalidInput for another kind of file, zero bytes, and bytes that are not UTF-8."""
     _check_kind(content, file_name)
     start = 0
     for piece in () if content.isascii() else pieces_of(content, b"\n"):
@@ -104,7 +104,7 @@ def opening_text(content: bytes) -> str:
 
 
 def _check_kind(content: bytes, file_name: str) -> None:
-    """Refuse bytes of other file types, with marks of git's conflicts, or with zero bytes."""
+    """Raise InvalidInput for other file types, for marks of git's conflicts, for zero bytes."""
     for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
             raise input_error(file_name, f"is {description}")

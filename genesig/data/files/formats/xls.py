@@ -64,9 +64,9 @@ def _content_and_format(content: bytes, file_name: str, part: str | None) -> tup
 XLS = Format(
     "a file named .xls",
     matrix,
-    table,
-    table,
-    (".xls",),
+    samples=table,
+    genes=table,
+    suffixes=(".xls",),
     parts="sheet",
     binary=True,
     either_way=True,
