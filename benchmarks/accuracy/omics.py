@@ -56,7 +56,7 @@ BLOCK = np.repeat([0, 1], [PROTEINS, RNA])
 
 
 def shared_factor(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """One hidden factor behind 10 proteins, 40 transcripts and the response."""
+    """Return n patients, X and the signal: one hidden factor of 10 proteins and 40 transcripts."""
     hidden = rng.standard_normal(n)
     X = rng.standard_normal((n, PROTEINS + RNA))
     X[:, [*range(10), *range(PROTEINS, PROTEINS + 40)]] += 0.6 * hidden[:, None]
@@ -64,9 +64,10 @@ def shared_factor(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
 
 
 def carried_by(proteins: int, rna: int) -> Callable[..., tuple[Array, Array]]:
-    """Return a scenario: so many proteins and transcripts carry the response, all alike."""
+    """Return a scenario whose signal is the sum of the first proteins and transcripts."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        """Return X of n patients and the signal, of variance 1."""
         X = rng.standard_normal((n, PROTEINS + RNA))
         carrier_columns = [*range(proteins), *range(PROTEINS, PROTEINS + rna)]
         return X, X[:, carrier_columns].sum(axis=1) / np.sqrt(len(carrier_columns))
@@ -83,7 +84,7 @@ SCENARIOS = {
 
 
 def study(X: Array, y: Array, task: str, proteins: int = PROTEINS) -> tuple[Dataset, Splits]:
-    """Return the patients as a study, and its splits."""
+    """Return the patients as a study, and its splits; the first columns of X are proteins."""
     genes = [f"g{k:04d}" for k in range(X.shape[1])]
     names = [f"S{k:03d}" for k in range(len(X))]
     var = pd.DataFrame({"symbol": genes}, index=genes)
@@ -98,7 +99,7 @@ def study(X: Array, y: Array, task: str, proteins: int = PROTEINS) -> tuple[Data
 
 
 def genesig(X: Array, y: Array, task: str, Z: Array, *, learn: bool) -> Array:
-    """Return the scores of new patients by the chosen list."""
+    """Return scores of new patients Z by the chosen list; learn: whether factors are learned."""
     dataset, splits = study(X, y, task)
     criterion = {} if task == "classification" else {"criterion": "squared_error"}
     linear_settings = linear(list="stable", learn_omics=learn, **criterion)
@@ -135,7 +136,10 @@ def lasso_paths(
 def search_lasso(
     X: Array, y: Array, weights: Array | None = None
 ) -> tuple[float, Array, Array, Array]:
-    """Return the smallest error of the folds, its scores left out, and the refit on all rows."""
+    """Return the smallest error of the folds, its left-out scores, and the refit on all rows.
+
+    The refit is (coefficients, intercept). weights (2,) or None: of proteins and transcripts.
+    """
     rows = folds_of(len(y))
     B, a = lasso_paths(X, y, np.column_stack([rows, np.ones(len(y), dtype=bool)]), weights)
     left_out_scores = np.zeros((len(TAU), len(y)))
@@ -148,28 +152,32 @@ def search_lasso(
 
 
 def lasso(X: Array, y: Array, Z: Array) -> Array:
+    """Return the scores of new patients Z by a lasso with one penalty."""
     _, _, b, a = search_lasso(X, y)
     return np.asarray(a + Z @ b)
 
 
 def ipf(X: Array, y: Array, Z: Array) -> Array:
+    """Return the scores by the penalty factors of `RATIOS` with the smallest inner error."""
     tried = [search_lasso(X, y, np.array(ratio, dtype=float)[BLOCK]) for ratio in RATIOS]
     _, _, b, a = min(tried, key=lambda trial: trial[0])
     return np.asarray(a + Z @ b)
 
 
 def proteins_only(X: Array, y: Array, Z: Array) -> Array:
+    """Return the scores by a lasso of the proteins."""
     return lasso(X[:, :PROTEINS], y, Z[:, :PROTEINS])
 
 
 def priority(X: Array, y: Array, Z: Array) -> Array:
+    """Return the scores by a lasso of proteins and one of transcripts on its left-out errors."""
     _, left_out_scores, b, a = search_lasso(X[:, :PROTEINS], y)
     _, _, c, d = search_lasso(X[:, PROTEINS:], y - left_out_scores)
     return np.asarray(a + Z[:, :PROTEINS] @ b + d + Z[:, PROTEINS:] @ c)
 
 
 def cooperative(X: Array, y: Array, Z: Array) -> Array:
-    """Add the rows √rho (g - f) = 0 to the columns, centred beforehand on what trains a fold."""
+    """Return the scores by the rho of `RHO` and the penalty with the smallest inner error."""
     best: tuple[float, Array, float] | None = None
     for rho in RHO:
         rows = folds_of(len(y))
@@ -188,6 +196,10 @@ def cooperative(X: Array, y: Array, Z: Array) -> Array:
 
 
 def _cooperative(X: Array, y: Array, rho: float) -> tuple[Array, Array]:
+    """Return coefficients (30, d) and intercepts (30,) of the path with agreement weight rho.
+
+    Rows √rho (g - f) = 0 are added to the standardised columns; centring precedes them.
+    """
     mean = X.mean(axis=0)
     sd = X.std(axis=0)
     S = (X - mean) / sd
@@ -216,7 +228,7 @@ METHODS: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 def error(y: Array, f: Array, task: str) -> float:
-    """Return 1 - R², or the balanced error."""
+    """Return 1 - R² of a number, or the balanced error of the signs of the scores f."""
     if task == "regression":
         return float(np.square(y - f).mean() / y.var())
     return float(np.mean([np.mean(np.sign(f[y == side]) != side) for side in (-1, 1)]))
@@ -258,7 +270,7 @@ def print_comparison(draws: int) -> None:
 
 
 def measure_null(studies: int) -> None:
-    """Print how p is distributed where there is nothing, and which ratios are chosen."""
+    """Print the distribution of p without a signal, and the chosen ratios."""
     p = []
     chosen = []
     for seed in range(studies):

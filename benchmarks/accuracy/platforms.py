@@ -82,14 +82,17 @@ class World:
         return self.level + np.outer(y - 0.5, self.effect) + shared + noise, y
 
     def arrays(self, abundance: Array) -> Array:
-        """``g (b + c/(1 + c/k))``, c abundance times affinity, g the gain of a scan, and noise."""
+        """Return intensities of arrays: noise times ``g (b + c/(1 + c/k))``.
+
+        c is abundance times affinity, g the gain of a scan, b = 20 the background, k = 2¹².
+        """
         bound = 2 ** (abundance + self.affinity)
         light = bound / (1 + bound / 2**12)
         gain = 2 ** self.rng.normal(0, 0.3, (N, 1))
         return np.asarray(gain * (20 + light) * 2 ** self.rng.normal(0, 0.15, light.shape))
 
     def counts(self, abundance: Array) -> Array:
-        """Counts per million of negative binomial reads, one to three million a sample."""
+        """Return counts per million of negative binomial reads, one to three million a sample."""
         share = 2 ** (abundance + self.length)
         share /= share.sum(axis=1, keepdims=True)
         mean = share * self.rng.uniform(1e6, 3e6, (N, 1))
@@ -98,7 +101,7 @@ class World:
 
 
 def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
-    """Train on arrays."""
+    """Return the final model of a study of X and y by the steps of a chain."""
     samples, folds = (CHAINS | CHAINS_OF_PAIRS)[chain]
     names = [f"s{k:03}" for k in range(N)]
     obs = pd.DataFrame({"state": np.where(y, "case", "control")}, index=names)
@@ -116,12 +119,15 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
 
 
 def score_model(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
-    """Return the scores of new samples, whatever is to be said of their scale."""
-    of = [int(gene[1:]) for gene in model["training"]["genes"]]
-    is_measured = np.ones((len(X), len(of)), bool)
-    filler = np.zeros(len(of))
+    """Return the scores of new samples X, without the checks of their scale.
+
+    centred: whether each gene of X gets its training mean first.
+    """
+    columns = [int(gene[1:]) for gene in model["training"]["genes"]]
+    is_measured = np.ones((len(X), len(columns)), bool)
+    filler = np.zeros(len(columns))
     values = apply_study_steps(
-        model, apply_row_steps(model, X[:, of], is_measured, filler), is_measured, filler
+        model, apply_row_steps(model, X[:, columns], is_measured, filler), is_measured, filler
     )
     if centred:
         values = values - values.mean(axis=0) + np.array(model["training"]["means"])
@@ -132,7 +138,7 @@ def score_model(model: dict[str, Any], X: Array, *, centred: bool = False) -> Ar
 
 
 def is_refused(model: dict[str, Any], X: Array) -> bool:
-    """Tell whether `genesig predict` refuses them."""
+    """Tell whether `genesig predict` refuses the new samples X."""
     names, genes = (
         tuple(f"{a}{k:04}" for k in range(many)) for a, many in (("n", N), ("g", GENES))
     )
@@ -145,7 +151,7 @@ def is_refused(model: dict[str, Any], X: Array) -> bool:
 
 
 def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
-    """Return the pairs of the genes of the largest |t| in the training arrays."""
+    """Return both columns of each pair of the genes of the largest |t| in training arrays."""
     L = np.log2(np.maximum(X, 1))
     ill = L[y == 1]
     well = L[y == 0]
@@ -159,7 +165,10 @@ def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
 def measure_pairs(
     world_seen: tuple[Array, Array, Array], y: Array, z: Array, w: Array
 ) -> dict[str, Any]:
-    """Train on pairs; those of new samples need nothing but the sample."""
+    """Return the row of a model of pairs: whether the first gene of a pair is above the second.
+
+    world_seen: training arrays, new arrays and new RNA-seq; y, z, w: their classes.
+    """
     first_gene, second_gene = pairs_of(world_seen[0], y)
     X, Y, Z = (
         (values[:, first_gene] > values[:, second_gene]).astype(float) for values in world_seen
@@ -170,7 +179,7 @@ def measure_pairs(
 
 
 def measure_draw(seed: int, offset: float) -> list[dict[str, Any]]:
-    """Train on one world by each chain."""
+    """Return a row for each chain: errors of a model trained on arrays of one world."""
     world = World(np.random.default_rng(seed), offset)
     (A, y), (B, z), (C, w) = (world.patients() for _ in range(3))
     X = world.arrays(A)
