@@ -137,11 +137,12 @@ def _read_perfect_matches(
 ) -> tuple[Array, Array, int]:
     """Return cluster and id of each perfect match, and the number of sets that are not main.
 
-    Rows are nested by tabs: a probe set has none, an atom one, a probe two.
+    clusters_of_set: as `_read_clusters` returns it. Rows are nested by tabs: a probe set has none,
+    an atom one, a probe two. A probe of several clusters is there for each of them.
     """
     id_position, type_position = table.columns(0, ["probeset_id", "type"])
     probe_position, match_position = table.columns(2, ["probe_id", "type"])
-    n_splits = max(probe_position, match_position) + 1
+    n_splits = max(probe_position, match_position) + 1  # later cells of a row stay unsplit
     sets = array("q")
     ids = array("q")
     present_sets = set[int]()
