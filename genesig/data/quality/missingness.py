@@ -271,7 +271,7 @@ def _gene_phrases(associations: Missingness, genes: Sequence[str], sheet: Sheet)
 
 def _sample_phrases(associations: Missingness, sheet: Sheet) -> Iterator[str]:
     """Yield a phrase if the samples' shares of missing values are associated with the label."""
-    if not associations.sample_p <= MAX_SAMPLE_P:
+    if not associations.sample_p <= MAX_SAMPLE_P:  # above, or NaN
         return
     shares = zip(associations.class_share, sheet.design.classes or (), strict=False)
     class_shares = [f"{100 * share:.2g} % of the values of '{name}'" for share, name in shares]

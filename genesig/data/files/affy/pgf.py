@@ -187,7 +187,7 @@ def _has_type(kinds: str, word: str) -> bool:
 
 
 def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, int], Array]:
-    """Return the size of the chip (columns, rows), and the cell of each probe."""
+    """Return the size of the chip (columns, rows), and the cell of each probe of `ids`."""
     n_columns, n_rows = (_header_number(table, key) for key in ("cols", "rows"))
     positions = table.columns(0, ["probe_id", "x", "y"])
     listed = array("q")
@@ -224,7 +224,7 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
     cells = np.full(len(ids), -1)  # -1: no cell
     if "sequential" in table.header:
         # Row by row whatever #%order says, as Affymetrix Power Tools read it.
-        cells = ids - _header_number(table, "sequential", 0)
+        cells = ids - _header_number(table, "sequential", minimum=0)
         cells[cells >= _header_number(table, "cols") * _header_number(table, "rows")] = -1
     if len(listed_ids):
         nearest = order[np.searchsorted(listed_ids, ids, sorter=order).clip(max=len(order) - 1)]

@@ -311,8 +311,8 @@ def _find_table_beside(
 ) -> pd.DataFrame | None:
     """Return the table or vectors beside a matrix with an entry for each sample, or for each gene.
 
-    None if nothing fits. Samples are the shorter side of the matrix if anything fits that. A table
-    with a name of the other axis (`genes` of a DGEList, `targets` of an EList) is left out.
+    None if nothing fits. Samples are the shorter side of the matrix if anything fits that, genes
+    are the longer one. A table with a name of the other axis (`genes` of a DGEList) is left out.
     """
     import pandas as pd
 
