@@ -24,14 +24,15 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 
 
-def efron_shares(deaths: int) -> Array:
-    """Return k/d for each of the d deaths: the share of the deaths that has left the risk set."""
-    return np.arange(deaths) / deaths
+def efron_terms(n_deaths: Array) -> tuple[Array, Array]:
+    """Return K_t of each event time (int, its deaths), and the shares k/d that left, end to end."""
+    rank = np.arange(n_deaths.sum()) - np.repeat(np.cumsum(n_deaths) - n_deaths, n_deaths)
+    return n_deaths, rank / np.repeat(n_deaths, n_deaths)
 
 
-def breslow_share(deaths: int) -> Array:
-    """Return 0 for the one term of an event time."""
-    return np.zeros(1)
+def breslow_terms(n_deaths: Array) -> tuple[Array, Array]:
+    """Return one term for each event time, and a share of 0: nobody left the risk set."""
+    return np.ones_like(n_deaths), np.zeros(len(n_deaths))
 
 
 MAX_ETA_RANGE = 600.0  # range of η above which the likelihood is infinite: no hazard ratio is e^600
@@ -52,7 +53,7 @@ class Terms(NamedTuple):
     omega: Array  # (T,) ω
 
 
-TIES = {"efron": efron_shares, "breslow": breslow_share}
+TIES = {"efron": efron_terms, "breslow": breslow_terms}
 DEFAULT_TIES = "efron"  # default treatment of ties
 
 
@@ -79,24 +80,23 @@ class RiskSets:
         ties.
         """
         time, event, v = _checked_times(time, event, weights)
-        shares_out_of_risk = pick("ties", TIES, ties)
+        make_terms = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
         time = time[order]
         event = event[order]
         v = v[order]
         death_positions = np.flatnonzero(event)
         starts = np.flatnonzero(np.diff(time[death_positions], prepend=np.inf))
-        deaths = np.diff(starts, append=len(death_positions))
-        shares_out = [shares_out_of_risk(count) for count in deaths.tolist()]
-        n_terms = [len(shares) for shares in shares_out]
+        n_deaths = np.diff(starts, append=len(death_positions))
+        n_terms, shares_out = make_terms(n_deaths)
         first_death = np.repeat(death_positions[starts], n_terms)
         omega = np.repeat(np.add.reduceat(v[death_positions], starts) / n_terms, n_terms)
         terms = Terms(
             v,
             np.where(event, v, 0),
             first_death,
-            first_death + np.repeat(deaths, n_terms),
-            1 - np.concatenate(shares_out),
+            first_death + np.repeat(n_deaths, n_terms),
+            1 - shares_out,
             omega,
         )
         return cls(order, terms, time[first_death])
