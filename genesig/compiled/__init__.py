@@ -26,8 +26,8 @@ JIT_OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "no_cfunc_wrapper": True,
 }
-"""Sums may be taken in any order, so that the compiler can use vector instructions. No kernel is
-passed as a value, so none needs the second copy for callers in C.
+"""Division by 0 gives ∞ or NaN, as in NumPy. Sums may be taken in any order, for the sake of vector
+instructions. No kernel is passed as a value, so none needs the second copy for callers in C.
 """
 CACHE_FOLDER = cache_folder()
 

@@ -6,9 +6,10 @@ l1 terms, s_j is w_j times the sign. A step goes there, or to the first coeffici
 change its sign, which leaves. Once all signs agree, the features that violate optimality most
 enter. The objective falls at every step, so no sign pattern comes twice.
 
-Arguments: `position` and `a` number the active features, `p` the pool, `j` the features, `w` the
-working set (W,). `marks` (d,) are the bits of `FeatureSets.marks`. `threshold` and `ridge` are
-those of `summed_penalties`.
+Notation: `p` numbers the features of the pool (E,), whose values and inner products are at hand;
+`a`, `e` and `position` its m active ones, in the order of the rows of `pool.factor`, the Cholesky
+factor of their ``Z_A'Z_A + ridge I``; `j` numbers all d features, `w` those of the working set
+(W,). `marks` (d,) are bits of each feature. `threshold` is n tau/2, `ridge` is n mu.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def swap_dependent(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool
     """Make a feature active that depends on the others, and remove the first that comes to 0.
 
     The coefficients move along the null direction of the dependent features. Return False if none
-    comes to 0, or the feature still depends on the others. `append_active` must have failed for p
-    just before: it leaves the feature's row in the factor.
+    comes to 0, or the feature still depends on the others (the removal stays). `append_active` must
+    have failed for p just before: it leaves L⁻¹ Z_A'z_p in row m of the factor L.
     """
     m = pool.counts.n_active
     null_direction = pool.scratch
@@ -102,11 +103,7 @@ def swap_dependent(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool
     leaving = NO_SIGN_CHANGE
     for a in range(m):
         feature = pool.features[pool.active[a]]
-        if (
-            feature.sign != 0.0
-            and null_direction[a] * feature.sign < 0.0
-            and -feature.coef / null_direction[a] < step
-        ):
+        if null_direction[a] * feature.sign < 0.0 and -feature.coef / null_direction[a] < step:
             step = -feature.coef / null_direction[a]
             leaving = a
     if leaving == NO_SIGN_CHANGE:
@@ -127,8 +124,8 @@ def first_sign_change(
     """Return the share of the way to the target at which a sign first changes, and where.
 
     The second is a position among the m active features; 1 and `NO_SIGN_CHANGE` if there is none.
-    coef, sign (E,): of the pool; active (m,): positions in it; target (m,): of the active
-    features.
+    coef, sign (E,): of the pool, sign 0 without an l1 term; active[:m]: positions in the pool;
+    target[:m]: coefficients of the active features to move to.
     """
     step = 1.0
     leaving = NO_SIGN_CHANGE
@@ -145,7 +142,7 @@ def first_sign_change(
 
 @jit_inline
 def newton_step(pool: FeaturePool, threshold: float) -> bool:
-    """Move to the fixed point of the signs, or to the first sign change.
+    """Move to the fixed point of the signs, or to the first sign change, whose feature leaves.
 
     Return whether it reached the fixed point.
     """
@@ -162,16 +159,14 @@ def newton_step(pool: FeaturePool, threshold: float) -> bool:
     if leaving != NO_SIGN_CHANGE and step == 0.0:
         remove_wrong_signs(pool, target)
         return False
+    reaches_target = leaving == NO_SIGN_CHANGE
     for a in range(m):
         feature = pool.features[pool.active[a]]
-        feature.coef = (
-            target[a]
-            if leaving == NO_SIGN_CHANGE
-            else feature.coef + step * (target[a] - feature.coef)
-        )
-    if leaving != NO_SIGN_CHANGE:
+        start = feature.coef
+        feature.coef = target[a] if reaches_target else start + step * (target[a] - start)
+    if not reaches_target:
         remove_active(pool, leaving)
-    return leaving == NO_SIGN_CHANGE
+    return reaches_target
 
 
 @jit_inline
@@ -253,20 +248,17 @@ def refine_solution(fit: LassoFit, pool: FeaturePool, threshold: float, ridge: f
 def fill_violations(
     fit: LassoFit, pool: FeaturePool, working: Array, marks: Array, excess: Array
 ) -> float:
-    """Fill excess (W,) with each inactive feature's violation, with the sign of its gradient.
+    """Fill excess (W,) with each feature's violation of optimality, signed as its gradient.
 
-    Return the largest violation of optimality; 0 if there is none.
+    0 for active, blocked and constant ones. Return the largest size; 0 if there is none.
     """
     largest = 0.0
     for w in range(len(working)):
         j = working[w]
         p = pool.position[j]
         excess[w] = 0.0
-        if (
-            marks[j] & BLOCKED
-            or (p != NOT_IN_POOL and pool.features[p].is_active)
-            or fit.inverse_scale[j] == 0.0
-        ):
+        is_active = p != NOT_IN_POOL and pool.features[p].is_active
+        if marks[j] & BLOCKED or is_active or fit.inverse_scale[j] == 0.0:
             continue
         g = feature_gradient(fit, j)
         violation = (
@@ -317,17 +309,12 @@ def make_room(pool: FeaturePool, working: Array, entering_sign: Array) -> bool:
     Return False if the pool would stay more than half full: it would soon be full again.
     """
     capacity = len(pool.features)
-    if (
-        pool.counts.n_features + count_new_features(pool.position, working, entering_sign)
-        <= capacity
-    ):
+    n_new = count_new_features(pool.position, working, entering_sign)
+    if pool.counts.n_features + n_new <= capacity:
         return True
     drop_inactive(pool)
-    has_room: bool = (
-        2 * (pool.counts.n_features + count_new_features(pool.position, working, entering_sign))
-        <= capacity
-    )
-    return has_room
+    n_new = count_new_features(pool.position, working, entering_sign)
+    return bool(2 * (pool.counts.n_features + n_new) <= capacity)
 
 
 @jit_inline
@@ -342,7 +329,7 @@ def enter_features(
     """Make features active, each with its entering sign unless that is NaN; False without room.
 
     A dependent feature enters only alone: then all others are at their optimum, and the objective
-    falls along its null direction.
+    falls along its null direction. A dependent one without an l1 term (sign 0) adds nothing.
     """
     if not make_room(pool, working, entering_sign):
         return False
@@ -357,9 +344,8 @@ def enter_features(
         if pool.position[working[w]] == NOT_IN_POOL:
             add_to_pool(fit, pool, working[w])
         p = pool.position[working[w]]
-        if append_active(pool, p, sign, ridge) or (
-            sign != 0.0 and pool.counts.n_active > n_active_before
-        ):
+        is_alone = pool.counts.n_active == n_active_before
+        if append_active(pool, p, sign, ridge) or (sign != 0.0 and not is_alone):
             continue
         if sign != 0.0 and swap_dependent(pool, p, sign, ridge):
             break
@@ -387,11 +373,8 @@ def solve_working_set(
         # Unpenalised features are always active, without a sign.
         is_unpenalised = fit.point.tau * fit.weights[j] == 0.0 and fit.inverse_scale[j] != 0.0
         p = pool.position[j]
-        entering_sign[w] = (
-            0.0
-            if is_unpenalised and not (p != NOT_IN_POOL and pool.features[p].is_active)
-            else np.nan
-        )
+        is_active = p != NOT_IN_POOL and pool.features[p].is_active
+        entering_sign[w] = 0.0 if is_unpenalised and not is_active else np.nan
     entering = True
     for _ in range(MIN_STEP_LIMIT + STEPS_PER_FEATURE * len(working)):
         if entering and not enter_features(fit, pool, working, entering_sign, ridge, marks):

@@ -134,7 +134,7 @@ def drop_row(L: Array, m: int, p: int) -> None:
     for i in range(p, m - 1):
         for k in range(i + 2):
             L[i, k] = L[i + 1, k]
-    # Givens rotations of neighbouring columns make it triangular again.
+    # Each moved row has an entry right of the diagonal: Givens rotations of columns remove it.
     for k in range(p, m - 1):
         diagonal = L[k, k]
         off_diagonal = L[k, k + 1]
@@ -169,7 +169,7 @@ def solve_factored(L: Array, b: Array) -> None:
 def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
     """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h`` by a system of order m, for m <= n.
 
-    D (m, n) and HD = D H (m, n); ridge (m,).
+    D (m, n) with a feature a row, H (n, n) symmetric, HD = D H; ridge (m,) >= 0.
     """
     A = np.empty((len(D), len(D)))
     for j in range(len(D)):
@@ -188,8 +188,8 @@ def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
     from x_B.
     """
     n = E.shape[1]
-    ridged = indices_by_sign(ridge, True)
-    free = indices_by_sign(ridge, False)
+    ridged = indices_by_sign(ridge, positive=True)
+    free = indices_by_sign(ridge, positive=False)
     P = np.zeros((n, len(ridged)))
     scaled_right = np.empty(len(ridged))
     N = np.empty((n, n))
@@ -255,9 +255,9 @@ def make_reflector(row: Array, negligible: float) -> tuple[float, float]:
 
 @compiled
 def subtract_and_multiply(row: Array, v: Array, w: Array, x: Array, product: Array) -> None:
-    """Subtract ``v w' + w v'`` from the last row of a lower triangle; add what it adds to A x.
+    """Subtract ``v w' + w v'`` from a row of the lower triangle of A, and add its share of A x.
 
-    The row, of A, ends at the diagonal; `product` is A x so far, by the rows before.
+    `row` ends at the diagonal; `product` is A x by the rows above, and becomes A x by this one too.
     """
     last = len(row) - 1
     row_product = 0.0
@@ -274,7 +274,7 @@ def tridiagonalise(A: Array, diagonal: Array, off_diagonal: Array, beta: Array) 
     """Fill the diagonals of T in ``A = Q T Q'``; A (m, m) is symmetric, its upper part is not read.
 
     off_diagonal[i] is beside diagonal[i] and diagonal[i + 1]. Q is the product of the reflections
-    ``I - beta[i] v v'`` from the last i down to 1; v overwrites A[i, :i].
+    ``I - beta[i] v v'`` from the last i down to 1; v overwrites A[i, :i]. beta[0] is not filled.
     """
     m = len(A)
     trace = 0.0
@@ -316,7 +316,10 @@ def reflect_rows(X: Array, reflectors: Array, beta: Array, transposed: bool) -> 
 def solve_tridiagonal(
     diagonal: Array, off_diagonal: Array, ridge: float, b: Array, x: Array
 ) -> None:
-    """Fill x (m,) with the solution of ``(T + ridge I) x = b``, T positive semidefinite."""
+    """Fill x (m,) with the solution of ``(T + ridge I) x = b``; T semidefinite, ridge > 0.
+
+    T has `diagonal` and `off_diagonal` as in `tridiagonalise`.
+    """
     m = len(x)
     pivots = np.empty(m)
     for i in range(m):

@@ -1,8 +1,8 @@
 """Kernels and records of one training set along its path: problem, known features, support.
 
 The problem is ``(1/n)||y - Zb||² + mu ||b||² + tau Σ_j w_j |b_j|``, Z standardised and free of the
-covariates. A record with one more axis holds many training sets; `fit_of_set` and `pool_of_set`
-return those of one.
+covariates. A record with one more axis holds many training sets, numbered by `q`; `fit_of_set` and
+`pool_of_set` return those of one. `j` numbers features, `p` and `e` those of the pool.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def feature_gradient(fit: LassoFit, j: int) -> float:
 
 @jit_inline
 def add_to_pool(fit: LassoFit, pool: FeaturePool, j: int) -> None:
-    """Add feature j to the pool, inactive, with its inner products."""
+    """Add feature j to the pool, which lacks it and has room: inactive, with inner products."""
     p = pool.counts.n_features
     pool.counts.n_features = p + 1
     pool.position[j] = p
@@ -193,8 +193,8 @@ def add_to_pool(fit: LassoFit, pool: FeaturePool, j: int) -> None:
     row = pool.gram[p]
     fill_standardised(fit, j, z)
     multiply_rows(pool.Z, z, p + 1, row)
-    for q in range(p):
-        pool.gram[q, p] = row[q]
+    for e in range(p):
+        pool.gram[e, p] = row[e]
     feature = pool.features[p]
     feature.number = j
     feature.weight = fit.weights[j]
@@ -216,9 +216,9 @@ def drop_inactive(pool: FeaturePool) -> None:
         k = 0
         for i in range(pool.Z.shape[1]):
             pool.Z[n_kept, i] = pool.Z[p, i]
-        for q in range(p + 1):
-            if features[q].is_active:
-                pool.gram[n_kept, k] = pool.gram[k, n_kept] = pool.gram[p, q]
+        for e in range(p + 1):
+            if features[e].is_active:
+                pool.gram[n_kept, k] = pool.gram[k, n_kept] = pool.gram[p, e]
                 k += 1
         n_kept += 1
     for a in range(pool.counts.n_active):
@@ -246,7 +246,7 @@ def centre_residual(fit: LassoFit) -> None:
 
 @jitable
 def update_residual(fit: LassoFit, pool: FeaturePool) -> None:
-    """Set the residual to ``y - Z_A b_A`` of the active features A."""
+    """Set the residual to ``y - Z_A b_A`` of the active features A, and the weighted one."""
     for i in range(len(fit.residual)):
         fit.residual[i] = fit.y[i]
     for a in range(pool.counts.n_active):

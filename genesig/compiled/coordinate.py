@@ -28,8 +28,8 @@ def descend_quadratic(
 
         b_q <- ST(k_y_q - Σ_{p≠q} K_qp b_p, threshold) / diagonal_q
 
-    in turn. D is K (m, m) with `diagonal` (m,) on its diagonal; with `nonnegative`, b >= 0. The
-    sweeps end once no change times the diagonal exceeds `max_move`.
+    in turn. D is K (m, m) with `diagonal` (m,) > 0 on its diagonal; with `nonnegative`, b >= 0. The
+    sweeps end once no change of b_q times its diagonal exceeds `max_move`, a size of k_y.
     """
     for _ in range(MAX_DESCENT_SWEEPS):
         largest_move = 0.0

@@ -94,7 +94,8 @@ class IterationMemory(NamedTuple):
 def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> Any:
     """Overwrite the bounded rows of q (m n,) by their prox in the metric w; return Ω* there.
 
-    q_i <- v_i w_i/(w_i + λ) with λ ≥ 0 the root of 1/||q_g(λ)|| = (1 - ε λ)/r_g.
+    q_i <- v_i w_i/(w_i + λ) of v, the rows before, with λ ≥ 0 the root of 1/||q_g(λ)|| = (1 - ε
+    λ)/r_g for each block g outside its bound r_g.
     """
     w = memory.weight
     squares = memory.squares
@@ -102,9 +103,7 @@ def project_on_bounds(bounds: DualBounds, memory: IterationMemory, q: Array) -> 
     n_unbounded = bounds.n_unbounded
     curvature = bounds.curvature
     total = 0.0
-    for g in range(len(squares)):
-        for i in range(n):
-            squares[g, i] = 0.0
+    squares[:] = 0.0
     for a in range(len(bounds.block)):
         row = q[(n_unbounded + a) * n : (n_unbounded + a + 1) * n]
         squares_of_block = squares[bounds.block[a]]
@@ -179,8 +178,7 @@ def gap_bound(bounds: DualBounds, memory: IterationMemory, index: int) -> Any:
     n = len(memory.weight)
     total = memory.conjugate[index] - dot(q, phi)
     squared_length = 0.0
-    for g in range(len(norms)):
-        norms[g] = 0.0
+    norms[:] = 0.0
     for a in range(len(phi) // n):
         row = phi[a * n : (a + 1) * n]
         square = dot(row, row)
@@ -256,7 +254,7 @@ def combine_points(memory: IterationMemory, index: int) -> None:
         solve_lower(gram, n_points, coefs)
         solve_upper(gram, n_points, coefs)
     else:
-        coefs[1:] = 0.0
+        coefs[1:] = 0.0  # the latest point alone
     total = coefs.sum()
     shares = np.zeros(capacity)
     for k in range(n_points):
@@ -269,7 +267,7 @@ def combine_points(memory: IterationMemory, index: int) -> None:
 def fill_gradient(gradient: DualGradient, q: Array, phi: Array) -> None:
     """Fill phi (m, n) with φ(q), the partial derivatives of the function of q (m, n).
 
-    4 n² (n + m) flops. φ is X'R' and its first term, with R of `fill_spread`.
+    φ is X'R' + first_term q, with the features X and R of `fill_spread`. 4 n² (n + m) flops.
     """
     product = gradient.products[0]
     U = gradient.products[1]
@@ -285,10 +283,11 @@ def fill_gradient(gradient: DualGradient, q: Array, phi: Array) -> None:
 
 @jit_inline
 def fill_spread(gradient: DualGradient, U: Array, transposed_spread: Array) -> None:
-    """Fill R' (n, n), with φ = X'R' but for φ's first term; U = X q (n, n) is overwritten.
+    """Fill R' (n, n), with φ = X'R' but for φ's first term; U = X q (n, n) is overwritten by S.
 
-    ``R = first_ij α_j + second_ij S_ij``, S and α as in `optim.nonlinear.problem.Problem.expand`,
-    which has the same formulas.
+    ``R_ij = first_ij α_j + second_ij S_ij`` with ``S_ij = -(U_ij - U_jj)/2ν``. Without `stationary`
+    U_jj is left out, and with it each row of R sums to 0. `optim.nonlinear.problem.Problem.expand`
+    has the same formulas.
     """
     n = len(U)
     stationary = gradient.stationary
@@ -343,7 +342,7 @@ def minimise_dual(
 
 @jit_inline
 def judge_point(memory: IterationMemory, index: int) -> None:
-    """Combine the point of a slot with the last ones; if the objective rises, restart before it."""
+    """Combine the point of a slot with the last ones; if it is worse, restart at the best point."""
     best = memory.counters[BEST_POINT]
     if best != NO_POINT and not objective_rises(memory, index):
         store_move(memory, index)

@@ -186,8 +186,7 @@ def fill_direction(
     Fill scaled_coef (W,), a = S(z_u), and its signs. With fixed signs, a is the linear function
     that S is as long as z_u keeps them.
     """
-    for i in range(len(line.direction)):
-        line.direction[i] = 0.0
+    line.direction[:] = 0.0
     for w in range(len(scaled_coef)):
         if fixed:
             scaled_coef[w] = line.z_u[w] - problem.thresholds[w] * sign[w]
@@ -202,9 +201,9 @@ def fill_direction(
 
 @jit_inline
 def start_line(fit: LassoFit, features: Array, rows: Array, fixed: bool) -> DualLine:
-    """Return the line at the current residual or, with fixed signs, at 0.
+    """Return the line at the current residual or, with fixed signs, at 0; its direction is unset.
 
-    Then the result does not depend on earlier steps.
+    From 0 the result does not depend on earlier steps.
     """
     line = DualLine(
         np.zeros(len(rows)), np.zeros(len(features)), np.empty(len(rows)), np.empty(len(features))
@@ -213,8 +212,7 @@ def start_line(fit: LassoFit, features: Array, rows: Array, fixed: bool) -> Dual
         for i in range(len(rows)):
             line.u[i] = fit.residual[rows[i]]
         for w in range(len(features)):
-            # The same product as in `column.feature_gradient`, so that both agree to the last
-            # digit.
+            # The product of `column.feature_gradient`, so that both agree to the last digit.
             line.z_u[w] = fit.inverse_scale[features[w]] * dot(
                 fit.F[features[w]], fit.weighted_residual
             )
@@ -229,7 +227,7 @@ def solve_dual(
 
     With `fixed` signs one step is exact, and a second one refines it; steps[0] counts the others.
     """
-    rows = indices_by_sign(fit.root_weights, True)
+    rows = indices_by_sign(fit.root_weights, positive=True)
     threshold, ridge = summed_penalties(fit.point, fit.n_rows)
     problem = gather_problem(fit, features, rows, threshold, ridge)
     line = start_line(fit, features, rows, fixed)
@@ -265,7 +263,7 @@ def line_search(problem: DualProblem, line: DualLine, descent_rate: float) -> fl
 
     descent_rate: minus the slope of the objective along the direction, at the step 0.
     """
-    current = dual_objective(problem, line, 0.0)
+    current = dual_objective(problem, line, alpha=0.0)
     alpha = 1.0
     while alpha > MIN_STEP:
         reached = dual_objective(problem, line, alpha)
@@ -330,8 +328,7 @@ def store_signs(sets: FeatureSets, q: int, signs: Array) -> None:
     marks = sets.marks[q]
     coef = sets.coef[q]
     m = 0
-    # `coef` by feature number first; the second loop moves the entries of the support to the
-    # front.
+    # `coef` by feature number first; the second loop moves the support's entries to the front.
     for w in range(len(signs)):
         coef[sets.working[q, w]] = signs[w]
     for j in range(len(marks)):
@@ -345,7 +342,10 @@ def store_signs(sets: FeatureSets, q: int, signs: Array) -> None:
 
 @jitable
 def store_coefficients(sets: FeatureSets, q: int, coef: Array, signs: Array) -> None:
-    """Replace the signs in the support by the coefficients."""
+    """Replace the signs in the support by the coefficients; a coefficient of another sign leaves.
+
+    The support is written in place, never ahead of the position a that is read.
+    """
     sets.n_support[q] = 0
     for a in range(len(coef)):
         append_to_support(sets, q, sets.support[q, a], coef[a], signs[a])

@@ -19,6 +19,7 @@ from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import (
     add_scaled,
     dot,
+    indices_by_sign,
     multiply_rows,
     reflect_rows,
     solve_tridiagonal,
@@ -76,20 +77,11 @@ class ListProducts(NamedTuple):
 
 
 @jit_inline
-def rows_where(chosen: Array) -> Array:
-    """Return the numbers of the entries that are not 0."""
-    rows = np.empty(len(chosen), np.int64)
-    count = 0
-    for i in range(len(chosen)):
-        if chosen[i] != 0:
-            rows[count] = i
-            count += 1
-    return rows[:count]
-
-
-@jit_inline
 def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[float, float]:
-    """Fill z (n,) with a gene standardised on training set i; return its mean and inverse scale."""
+    """Fill z (n,) with a gene standardised on training set i, free of the covariates.
+
+    Return what was subtracted, in units of X, and the inverse scale, 0 for a constant gene.
+    """
     mean = 0.0
     variance = 0.0
     scale = 0.0
@@ -102,6 +94,7 @@ def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[floa
         deviation = root[row] * (values[row] - mean)
         variance += deviation * deviation
     sd = np.sqrt(variance / sets.n_rows[i])
+    # Rounding of the values in F and of those in X, from which F was made.
     size = abs(mean) + abs(mean + sets.shift[gene])
     constant = sd <= sets.constant_sd * size and (sets.centre or sets.unit_variance)
     if not sets.unit_variance:
@@ -125,7 +118,10 @@ def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[floa
 def list_products(
     sets: RidgeSets, i: int, genes: Array, train: Array, scored_rows: Array
 ) -> ListProducts:
-    """Return the standardised genes of all lists of training set i, with their products."""
+    """Return the standardised genes of all lists of training set i, with their products.
+
+    genes (U,), without repeats; train and scored_rows: numbers of samples.
+    """
     n_genes = len(genes)
     n_train = len(train)
     n_outcomes = sets.y.shape[1]
@@ -156,7 +152,10 @@ def list_products(
 
 @jit_inline
 def list_matrix(shared: ListProducts, places: Array) -> Array:
-    """Return the lower triangle of Z Z' of a list or, with more genes than samples, of Z'Z."""
+    """Return the lower triangle of Z Z' of a list or, with more genes than samples, of Z'Z.
+
+    places (m,): positions of the list's genes in `shared`.
+    """
     n_train = shared.Z.shape[1]
     by_genes = len(places) <= n_train
     order = min(len(places), n_train)
@@ -216,8 +215,8 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
     n_lists = fits.unsolved.shape[1]
     n_outcomes = sets.y.shape[1]
     for i in range(len(lam)):
-        train = rows_where(sets.root_weight[i])
-        scored_rows = rows_where(fits.is_scored[i])
+        train = indices_by_sign(sets.root_weight[i], positive=True)
+        scored_rows = indices_by_sign(fits.is_scored[i], positive=True)
         first_entry = lists.start[i * n_lists]
         end_entry = lists.start[(i + 1) * n_lists]
         genes = np.empty(end_entry - first_entry, np.int64)

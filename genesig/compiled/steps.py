@@ -14,7 +14,7 @@ from genesig.compiled import compiled, jitable
 @compiled
 def denoise(y: Array, tau: float, values: Array) -> None:
     """Fill values (n,) with the minimiser of ``1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|``."""
-    fill_nearest_steps(y, tau, 0.0, values)
+    fill_nearest_steps(y, tau, ends=0.0, values=values)
 
 
 @compiled
@@ -107,12 +107,12 @@ def fill_nearest_steps(y: Array, tau: float, ends: float, values: Array) -> None
 
 @compiled
 def join_segments(sums: Array, sizes: Array, opens_line: Array, removed: Array, cost: Array) -> int:
-    """Join neighbouring segments, the cheapest pair first, and return the number of joins.
+    """Join neighbouring segments, the cheapest pair first, until each line is one; return how many.
 
     sums, sizes (k,): sum of the values and number of entries of each segment, overwritten;
     opens_line (k,): whether it is the first of its line, and so stays apart from the one before.
-    Join t removes segment ``removed[t]`` and adds ``cost[t]`` to the squared distance of values
-    and means.
+    Fill removed and cost (k,): join t removes segment ``removed[t]`` into the one before it, and
+    adds ``cost[t]`` to the squared distance of values and means.
     """
     n_segments = len(sums)
     n_joins = 0
@@ -169,8 +169,8 @@ def join_cost(sums: Array, sizes: Array, opens_line: Array, next_segment: Array,
 def largest_stretch_ratio(g: Array, starts: Array, jump: float) -> float:
     """Return ``max |sum of g over I| / (len(I) + 2 jump)`` over all stretches I of the lines.
 
-    g (d,), with lines that begin at `starts`. For a ratio t, the stretch with the largest ``|sum|
-    - t (len + 2 jump)`` has a larger ratio, or t is the largest.
+    g (d,), with lines that begin at `starts` (ascending). For a ratio t, the stretch with the
+    largest ``|sum| - t (len + 2 jump)`` has a larger ratio, or t is the largest.
 
     Source: Dinkelbach 1967, Management Science 13:492.
     """
@@ -181,9 +181,8 @@ def largest_stretch_ratio(g: Array, starts: Array, jump: float) -> float:
     ratio = 0.0
     while best > ratio:
         ratio = best
-        best = max(
-            ratio_above(g, starts, jump, ratio, 1.0), ratio_above(g, starts, jump, ratio, -1.0)
-        )
+        best = ratio_above(g, starts, jump, ratio, sign=1.0)
+        best = max(best, ratio_above(g, starts, jump, ratio, sign=-1.0))
     return ratio
 
 

@@ -1,4 +1,8 @@
-"""Kernels that fit many training sets on their working sets, and check all features."""
+"""Kernels that fit many training sets on their working sets, and check all features.
+
+The problem is that of `column`, with the gradient g of its smooth part at b, tau and the weights w
+of the l1 terms. `q` numbers training sets, `j` features; a violator has ``|g_j| > tau w_j``.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +54,7 @@ class FeatureSets(NamedTuple):
     support: Array
     coef: Array  # (q, d) coefficients of the support; only signs until a dual fit is polished
     n_support: Array  # (q,)
-    marks: Array  # (q, d) bits of each feature
+    marks: Array  # (q, d) uint8, the bits of each feature
 
 
 class SolverProgress(NamedTuple):
@@ -181,6 +185,7 @@ def add_violators(
     """Add the worst violators to the working set of training set q; False if there are none.
 
     `row` is the position of q in `scanned`, of which largest_ratio and excess_squares are filled.
+    Features below `near_tau` cannot violate; those of the support are left to `relative_gap`.
     """
     largest = 0.0
     ratio = 1.0
