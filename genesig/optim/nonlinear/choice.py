@@ -97,7 +97,7 @@ class SolverSettings:
     def make_kernel(self, width: float) -> Kernel:
         """Return the kernel of a width, in units of the standardised features."""
         kernel_function = pick("kernel", KERNELS, self.kernel)
-        check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)
+        check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)  # any valid ν
         return kernel_function(width=width, degree=self.degree, offset=self.offset)
 
     def check(self, n: int, d: int, grid: Sequence[tuple[float, float]]) -> None:
@@ -144,6 +144,7 @@ class PathFit:
         Its kernel's width is the same multiple of the median distance on these variables.
         """
         X = self.X[:, self.support(step)]
+        # 1 without variables or if most points coincide: no kernel has a width of 0
         typical_distance = (median_distance(X @ X.T, self.counts) if X.shape[1] else 0.0) or 1.0
         kernel = self.settings.make_kernel(self.width * typical_distance)
         return Ridge.fit(kernel, X, self.y, self.settings.lam, self.counts)

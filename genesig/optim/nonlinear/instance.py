@@ -89,44 +89,53 @@ def make_instance(
     inner: Array | None = None,
     counts: Array | None = None,
 ) -> Instance:
-    """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
+    """Return the shared data of a path; tau_max is the smallest tau whose bounds hold the start.
+
+    The start is found by conjugate gradients on r <= n rotated features V diag(s) (n, r), which
+    have the inner products of X. Of multipliers Q (r, n) of these, Θ is V diag(1/s) Q.
 
     X, y (n, d), (n,). inner (n, n), optional: X X', where it is known. counts (n,), optional: a
     sample of count w counts as w samples.
     """
-    n = len(y)
-    nu = criterion.nu
-    block = number_groups(criterion.groups, X.shape[1], criterion.penalty)
+    n, d = X.shape
+    block = number_groups(criterion.groups, d, criterion.penalty)
     weights = check_weights(criterion.weights, int(block.max()) + 1)
-    penalty = PENALTIES[criterion.penalty]
-    root_weights = 1.0 if counts is None else np.sqrt(counts / counts.mean())
+
+    def penalty_at(tau: float) -> Penalty:
+        return PENALTIES[criterion.penalty](tau, n, block, weights, criterion.mu)
+
     inner = X @ X.T if inner is None else inner
-    norms = np.diag(inner)  # squared norms of the samples
-    table = criterion.kernel.tables(inner, norms, norms)
-    y = root_weights * (y - np.average(y, weights=counts))
-    if counts is not None:
-        table = table.weighed(np.asarray(root_weights))
-        nu = nu / float(counts.mean())  # the n of ν is the sum of the counts
-    problem = Problem.from_tables(table, y, nu)
+    problem, root_weights = _weighted_problem(y, criterion, inner, counts)
+    metric = Metric.from_problem(problem, inner, d)
     directions, lengths = row_space(inner)
-    rotated = directions * lengths
-    metric = Metric.from_problem(problem, inner, X.shape[1])
-    unbounded_multipliers, largest_eigenvalue = vanishing_gradient(
-        problem, rotated, metric, MULTIPLIER_TOLERANCE
+    rotated_multipliers, largest_eigenvalue = vanishing_gradient(
+        problem, directions * lengths, metric, MULTIPLIER_TOLERANCE
     )
-    if X.shape[1] > len(lengths):  # multipliers that are orthogonal to the rows of X
+    if d > len(lengths):
+        # On multipliers q with X q = 0, which the rotated features lack, M/2ν is -first_term.
         largest_eigenvalue = max(
             largest_eigenvalue, float(np.max(-metric.first_term / metric.weight))
         )
-    no_features = np.zeros(0, np.int64)
-    start = Multipliers(
-        (directions / lengths) @ unbounded_multipliers, no_features, np.zeros((0, n))
-    )
-    unit_penalty = penalty(1.0, n, block, weights, criterion.mu)
+    theta = (directions / lengths) @ rotated_multipliers
+    start = Multipliers(theta, active=np.zeros(0, np.int64), values=np.zeros((0, n)))
+    unit_penalty = penalty_at(1.0)  # bounds are multiples of tau
     tau_max = float(np.max(unit_penalty.norms(start.squares(X)) / unit_penalty.radius))
-
-    def penalty_at(tau: float) -> Penalty:
-        return penalty(tau, n, block, weights, criterion.mu)
-
     step_metric = metric.times(EIGENVALUE_MARGIN * largest_eigenvalue)
     return Instance(X, inner, problem, penalty_at, step_metric, start, tau_max, root_weights)
+
+
+def _weighted_problem(
+    y: Array, criterion: DerivativeCriterion, inner: Array, counts: Array | None
+) -> tuple[Problem, Array | float]:
+    """Return the problem of the centred response, with √v of the samples' weights in it, and √v.
+
+    The weights v are the counts over their mean, so that sums stay sums over n samples.
+    """
+    squared_norms = np.diag(inner)
+    table = criterion.kernel.tables(inner, squared_norms, squared_norms)
+    if counts is None:
+        return Problem.from_tables(table, y - y.mean(), criterion.nu), 1.0
+    root_weights = np.sqrt(counts / counts.mean())
+    centred = root_weights * (y - np.average(y, weights=counts))
+    nu = criterion.nu / float(counts.mean())  # the n of ν is the sum of the counts
+    return Problem.from_tables(table.weighed(root_weights), centred, nu), root_weights

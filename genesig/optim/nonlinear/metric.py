@@ -81,7 +81,11 @@ class Metric:
 
 
 def _average_block(problem: Problem, inner: Array, d: int) -> Array:
-    """Return M̄ = Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
+    """Return M̄ = Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone.
+
+    D^a and L^aa of `kernels` have factors x_ja, less x_ia if stationary; products of two of them,
+    summed over a, are sums of inner products.
+    """
     table = problem.table
     inverse = problem.inverse
     first_table = table.first
@@ -143,7 +147,7 @@ def make_memory(metric: Metric, q: Array, penalty: Penalty) -> IterationMemory:
         weight=metric.weight.copy(),
         conjugate=np.zeros(slots),
         multiplier=np.full(n_blocks, INSIDE_BOUND),
-        counters=np.array([0, 0, NO_POINT]),
+        counters=np.array([0, 0, NO_POINT]),  # new point, number combined, best point
         norms=np.empty(n_blocks),
         squares=np.empty((n_blocks, n)),
     )
@@ -153,12 +157,12 @@ def make_memory(metric: Metric, q: Array, penalty: Penalty) -> IterationMemory:
 
 
 MAX_FACTOR_BYTES = 5e8
-"""Memory of cached Cholesky factors, 8 (n d)² bytes each; at least two, as κ alternates."""
+"""Memory of cached Cholesky factors, 8 (n d)² bytes each; at least two, as κ of ADMM alternates."""
 
 
 @dataclass(frozen=True)
 class Dense:
-    """M (n d, n d) and φ_y = D (K + n ν I)⁻¹ y of one instance."""
+    """M (n d, n d) and φ_y = D (K + n ν I)⁻¹ y of one instance, and factors by their 2ν/κ."""
 
     M: Array
     phi_y: Array
@@ -180,7 +184,10 @@ class Dense:
         return cls((M + M.T) / 2, flat_D @ problem.solve(problem.y))
 
     def factor(self, nu: float, kappa: float) -> Any:
-        """Return the Cholesky factor of M + (2ν/κ) I, from the cache if it is there."""
+        """Return the Cholesky factor of M + (2ν/κ) I, from the cache if it is there.
+
+        The last one used is the last of the dictionary, so that the first is deleted first.
+        """
         from scipy.linalg import cho_factor
 
         shift = 2 * nu / kappa
@@ -261,7 +268,7 @@ def _conjugate_gradients(
     image = np.empty_like(q)
     gradient = metric.gradient(problem, rotated)
     fill_gradient(gradient, q, residual)
-    linear = gradient._replace(y=np.zeros(problem.n))  # M q/2ν = -image
+    linear = gradient._replace(y=np.zeros(problem.n))  # fills -M q/2ν, without φ(0)
     max_residual = tolerance * np.linalg.norm(residual)
     previous_product = np.inf
     lengths: list[float] = []
@@ -287,7 +294,10 @@ def _conjugate_gradients(
 
 
 def _largest_ritz(lengths: Array, shares: Array) -> float:
-    """Return the largest eigenvalue of the tridiagonal matrix that conjugate gradients imply."""
+    """Return the largest eigenvalue of the tridiagonal matrix that conjugate gradients imply.
+
+    lengths, shares: of each step, and of the direction before in it. 1 if no step was needed.
+    """
     from scipy.linalg import eigvalsh_tridiagonal
 
     if not len(lengths):

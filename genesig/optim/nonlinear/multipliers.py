@@ -1,4 +1,10 @@
-"""Dual variables of all d features, most of them in one n × n matrix, and their duality gap."""
+"""Dual variables of all d features, most of them in one n × n matrix, and their duality gap.
+
+Notation, as in `problem`: multipliers q (d, n), a row q_a for each feature a; x_a its column of X
+(n, d); f their function, ν the weight of ||f||²; φ (d, n) the derivatives of f at the n samples; R
+and `first` (n, n) the `Expansion.spread` and the kernel's table of ``φ = -q first/2ν + X'R'``; P
+the objective, Ω and Ω* the penalty and its conjugate.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +55,7 @@ class Multipliers:
         )
 
     def activate(self, X: Array, features: Array) -> Multipliers:
-        """Return the multipliers with more features active."""
+        """Return the multipliers, unchanged in value, with more features (numbers) active."""
         is_new = np.zeros(X.shape[1], dtype=bool)
         is_new[features] = True
         is_new[self.active] = False
@@ -116,7 +122,7 @@ def certify(
     )
     value = penalty.value(phi_squares)
     residual = problem.y - expansion.f
-    hilbert = expansion.alpha @ expansion.f - inner_product / (2 * problem.nu)
+    hilbert = expansion.alpha @ expansion.f - inner_product / (2 * problem.nu)  # ||f||²
     return Certificate(
         gap=value + penalty.conjugate(squares) - inner_product,
         objective=float(residual @ residual / problem.n + value + problem.nu * hilbert),

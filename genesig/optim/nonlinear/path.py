@@ -26,12 +26,12 @@ class Solution:
     # (d,): ||∂_a f||/√n over the training points, exactly zero where a is not selected
     norms: Array
     f: Array  # (n,): values at the training points, without the mean of y
-    alpha: Array  # (n,)
-    multipliers: Multipliers  # multipliers q with β = -q/2ν `root`; not sparse
+    alpha: Array  # (n,): weights of the kernel at the training points
+    multipliers: Multipliers  # q; β = -q `root`/2ν are the weights of its derivatives; not sparse
     gap: float  # duality gap over all features, relative to ||y||²/n
     objective: float
     iterations: int
-    root: Array | float
+    root: Array | float  # (n,) or 1.0: √v of the samples' weights v, as in `Instance`
 
     @property
     def support(self) -> Array:
@@ -136,7 +136,7 @@ def derivative_path(
     pick("solver", SOLVERS, solver)
     pick("penalty", PENALTIES, criterion.penalty)
     check_data(X, y)
-    check_settings(nu=criterion.nu, width=1.0, mu=criterion.mu, degree=1)
+    check_settings(nu=criterion.nu, width=1.0, mu=criterion.mu, degree=1)  # the kernel is made
     check_tau(tau)
     check_memory(X.shape[0], X.shape[1], solver)
     instance = make_instance(X, y, criterion, inner=inner, counts=counts)
@@ -163,7 +163,7 @@ def follow_path(
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        fraction_step = fraction_of_previous - fraction_of_q
+        fraction_step = fraction_of_previous - fraction_of_q  # 0 as long as there is one fit
         start = (
             q.extrapolate(instance.X, previous_q, (fraction_of_q - fraction) / fraction_step)
             if fraction_step

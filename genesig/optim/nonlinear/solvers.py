@@ -1,6 +1,8 @@
 """Solvers of the dual, each from an instance and a start to its `Minimum` at one tau.
 
-A tolerance is a duality gap relative to ||y||²/n, which is `Instance.scale`.
+A tolerance is a duality gap relative to ||y||²/n, which is `Instance.scale`. Symbols are those of
+`problem`: f has the weights w = (α, β) and the multipliers q (d, n), φ (d, n) are its derivatives
+at the n samples, K and G are kernel matrices, M/2ν is the Hessian of the dual.
 
 ``admm``:
 
@@ -156,7 +158,8 @@ def compressed(
 ) -> Minimum:
     """Return the minimum at one tau, without any array of d × n.
 
-    A step costs about 6 n² (n + active) flops.
+    A step costs about 6 n² (n + active) flops. The problem with bounds on the active features only
+    is solved to a falling gap; after each of these solutions, features beyond their bound join.
     """
     X = instance.X
     q = start
@@ -205,7 +208,7 @@ class _RelaxedProblem:
         """Return the problem with bounds on the active features of q only."""
         active_columns = instance.X[:, q.active]
         directions, lengths = row_space(instance.inner - active_columns @ active_columns.T)
-        if len(q.active) == instance.X.shape[1]:
+        if len(q.active) == instance.X.shape[1]:  # what is left is rounding
             directions = directions[:, :0]
             lengths = lengths[:0]
         bounded = penalty.take(q.active)
