@@ -108,7 +108,8 @@ def sparse_components(
         fits = path(sets, levels[:, None], ridge, solver="landweber-newton", tolerance=1e-9)
         B = np.zeros(A.shape)
         for component in range(A.shape[1]):
-            B[fits.coef(component, 0)[0], component] = fits.coef(component, 0)[1]
+            genes, values = fits.coef(component, 0)
+            B[genes, component] = values
         A = _nearest_directions(weighted_rows, B, A)
         residual = weighted_rows - (weighted_rows @ B) @ A.T
         current_objective = (
@@ -143,7 +144,7 @@ class HeldOutReconstruction:
     tau: Array  # (m,) tried fractions, falling
     # (m,) mean over the folds of ``||Z - Z B A'||² / ||Z||²`` of the rows left out
     unexplained: Array
-    standard_error: Array  # (m,) of that mean
+    standard_error: Array  # (m,) of that mean; 0 of a single fold
     chosen: int  # index of the largest tau whose mean is within one standard error of the smallest
 
 
@@ -183,7 +184,8 @@ def search_tau(
             )
             unexplained[fold_number, tau_index] = components.unexplained(test_rows)
     mean_unexplained = unexplained.mean(axis=0)
-    error = unexplained.std(axis=0, ddof=1) / len(folds) ** 0.5
+    spread = unexplained.std(axis=0, ddof=1) if len(folds) > 1 else np.zeros(len(tau))
+    error = spread / len(folds) ** 0.5
     best_index = int(np.argmin(mean_unexplained))
     return HeldOutReconstruction(
         tau,

@@ -133,6 +133,13 @@ def test_tau_is_chosen_by_rows_left_out():
     assert (model.components_.max(axis=1) >= -model.components_.min(axis=1)).all()
 
 
+def test_tau_of_a_single_fold_has_the_smallest_error():
+    Z = planted(1)
+    fold = np.arange(0, 60, 5)
+    tried = search_tau(Z, 2, np.array([0.9, 0.2]), [fold], mu=1e-3, unit_variance=True)
+    assert tried.chosen == tried.unexplained.argmin() == 1
+
+
 def test_a_component_without_a_feature_is_survived():
     Z = planted()
     solution = sparse_components(Z, principal_directions(Z, 2), tau=1.01, mu=1e-3)
