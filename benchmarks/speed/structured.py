@@ -253,7 +253,7 @@ def peers(X, y, floor):
 
 
 def objective(X, Y, B, blocks, tau):
-    norms = np.sqrt(blocks.block_sums((B**2).sum(axis=1)))
+    norms = blocks.norms(B)
     return ((Y - X @ B) ** 2).sum() / len(X) + tau * blocks.weights @ norms
 
 

@@ -23,11 +23,8 @@ MIN_SINGULAR_SHARE = 1e-8
 class Adjustment:
     """Weights and covariates of k training sets."""
 
+    # (n, k) √v of the weights, 0 outside the training rows, to whose number the squares sum
     root_weights: Array
-    """(n, k) √v of the weights on the training rows, whose squares sum to their number.
-
-    0 elsewhere.
-    """
     # (k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root_weights`, rows of
     # length 1, orthogonal to each other and to `root_weights`; 0 for dependent covariates.
     basis: Array
@@ -41,7 +38,7 @@ class Adjustment:
         return None if np.isin(v, (0.0, 1.0)).all() else v
 
     def columns(self, k: int) -> Array:
-        """Return the orthonormal columns (n, q) that span the covariates of training set k."""
+        """Return orthonormal columns (n, q), or 0, that span the covariates of training set k."""
         return np.asarray((self.basis[k] * self.root_weights[:, k]).T)
 
     def centred(self, Y: Array) -> tuple[Array, Array, Array]:
@@ -128,15 +125,16 @@ def _root_weights(in_training: Array, weights: Array | None) -> Array:
         and weights_in_set.sum() > 0
     ):
         raise GenesigError("weights must be finite numbers >= 0, not all 0 in a training set")
-    return (
-        weights_in_set
-        if weights is None
-        else np.sqrt(weights_in_set * (in_training.sum() / weights_in_set.sum()))
-    )
+    if weights is None:
+        return weights_in_set  # 0 and 1 are their own roots
+    return np.asarray(np.sqrt(weights_in_set * (in_training.sum() / weights_in_set.sum())))
 
 
 def _centre_covariates(C: Array, root: Array) -> tuple[Array, Array]:
-    """Return C less its weighted means over the known values, 0 where unknown; and the means."""
+    """Return C (n, q) less its weighted means over the known values, and the means (q,).
+
+    An unknown value (NaN) counts as the mean; columns then have weighted sums of 0.
+    """
     is_known = np.isfinite(C)
     known_weight = is_known * np.square(root)[:, None]
     total_weight = known_weight.sum(axis=0)
@@ -148,7 +146,10 @@ def _centre_covariates(C: Array, root: Array) -> tuple[Array, Array]:
 
 
 def _basis_matrix(centred: Array, root: Array) -> Array:
-    """Return T (q, q) such that the columns of ``root * centred @ T`` are orthonormal, or 0."""
+    """Return T (q, q) such that the columns of ``root * centred @ T`` are orthonormal, or 0.
+
+    Those of constant covariates and of covariates that depend on others are 0.
+    """
     weighted_columns = root[:, None] * centred
     lengths = np.sqrt(np.square(weighted_columns).sum(axis=0))
     rounding = (

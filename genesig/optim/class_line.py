@@ -97,8 +97,8 @@ def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0
     design_effect: variance of the slope over that of as many independent samples.
     """
     line = fitted_line(scores, class_number)
-    if not line[-1] > 0:
-        return ShrunkenLine(line, float(line[-1]))
+    if not line[-1] > 0:  # 0, or NaN without a line
+        return ShrunkenLine(line, shrinkage=float(line[-1]))
     variance = design_effect * _slope_variance(scores, line)
     shrinkage = slope_shrinkage(float(line[-1]), variance)
     slope = shrinkage * float(line[-1])
@@ -146,7 +146,7 @@ def _slope_variance(scores: Array, line: Array) -> float:
     """Return the variance of the slope by the expected information at a line."""
     X = np.concatenate([_intercept_columns(scores), _differences(scores)[..., None]], axis=2)
     theta = np.append(line[1:-1] - line[0], line[-1])
-    information = len(scores) * _hessian(theta, X, None)
+    information = len(scores) * _hessian(theta, X, target=None)
     return float(np.linalg.inv(information)[-1, -1])
 
 
@@ -199,7 +199,7 @@ def _hessian(theta: Array, X: Array, target: Array | None, offset: Array | float
 def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
     """Return why probabilities of classes, or risks of an event, are in doubt; "" if they are not.
 
-    `shrinkage` is the slope of the line over its fitted slope.
+    `shrinkage` is the slope of the line over its fitted slope; "" for NaN, without a line.
     """
     if not shrinkage < MIN_UNDOUBTED_SHRINKAGE:
         return ""

@@ -92,7 +92,7 @@ def graft(
     if n_features is None:
         return _solve(state, lam)
     current_lam = 2 * max(float(_bounded_gradients(state, k_y).max()), 0.0)
-    best = _result(state, current_lam, 0.0)
+    best = _result(state, current_lam, violation=0.0)  # no feature
     lam = max(lam, MIN_LAM_SHARE * current_lam)
     while current_lam > lam:
         current_lam = max(lam, LAM_RATIO * current_lam)

@@ -211,10 +211,7 @@ def logistic_sets(
 
 
 def _class_weights(Y: Array, rows: Array, sample_weights: Array | None, balanced: bool) -> Array:
-    """Return the weights of all samples (n, k), 0 outside, of mean 1.
-
-    Raise for unusable classes.
-    """
+    """Return weights of all samples (n, k), 0 outside, of mean 1; raise for unusable classes."""
     if Y.ndim != 2 or rows.shape != Y.shape:
         raise GenesigError(f"Y and rows must be (n, k) alike; found {Y.shape}, {rows.shape}")
     if not np.isin(Y[rows], (-1.0, 1.0)).all():
@@ -287,19 +284,15 @@ def logistic_path(
 
 
 def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Array, Array]:
-    """Return (values, intercept) in the units of X.
+    """Return values (nnz,) and intercept (k, m) in the units of X.
 
     ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path is the logarithm
-    of the odds of class 1.
-
-    intercept (k, m): of `logistic_path`.
-
-    Returns values (nnz,): aligned with `path.indices`; intercept (k, m).
+    of the odds of class 1. intercept (k, m): of `logistic_path`.
     """
     fit_number = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
-    of_set = fit_number // path.shape[1]
-    values = path.values * sets.training_sets.inverse_scale[of_set, path.indices]
+    set_number = fit_number // path.shape[1]
+    values = path.values * sets.training_sets.inverse_scale[set_number, path.indices]
     offset = np.bincount(
-        fit_number, values * sets.training_sets.mean[of_set, path.indices], intercept.size
+        fit_number, values * sets.training_sets.mean[set_number, path.indices], intercept.size
     )
     return values, intercept - offset.reshape(intercept.shape)

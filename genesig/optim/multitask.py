@@ -29,8 +29,7 @@ from genesig.optim.training import TrainingSets, training_sets
 SOLVER_GAP = 1e-12  # so small that lists do not depend on the steps of the solver
 ROUNDING_SHARE = 1e-13  # singular values below this share of the largest are rounding
 JOINT_CHUNK_BYTES = 40e6  # about the memory of the training sets of one chunk
-# Bytes of a feature of a training set, besides its products with the T responses.
-FEATURE_BYTES = 40
+FEATURE_BYTES = 40  # of a feature of a training set, besides its products with the T responses
 MIN_CHUNK_SETS = 4
 MAX_CHUNK_SETS = 64
 
@@ -89,7 +88,10 @@ class Features:
         return np.asarray(self.sets.rows[:, self.first_set + position])
 
     def squared_products(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
-        """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""
+        """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates.
+
+        positions (P,): the training set of each alpha, counted in the chunk.
+        """
         P, n, T = alphas.shape
         root = self.sets.training_rows.root_weights[self.first_set + np.asarray(positions)]
         lines = (alphas * root[:, :, None]).transpose(2, 0, 1).reshape(-1, n)

@@ -88,7 +88,8 @@ def choose_components(
 ) -> ComponentChoice:
     """Return width and m >= 1 with the smallest squared error of held-out rows.
 
-    Ties go to the first width, then to the smallest m.
+    Ties go to the first width, then to the smallest m. If no m >= 1 has scores of all held-out
+    rows, m is 0 and the scores are NaN.
 
     points: the first n of them are the training rows. y (n,). folds: rows that are left out
     together. widths: as in `Points.kernel`. counts (n,), optional: weights of the samples, in fits
@@ -108,10 +109,8 @@ def choose_components(
             fold_rows = points.kernel(fold, train, width, counts)
             held_out_scores[fold, : len(intercept)] = intercept + fold_rows @ alpha
         scored_rows = np.flatnonzero(~np.isnan(held_out_scores[:, 0]) & (row_counts > 0))
-        error = np.square(
-            y[scored_rows, None] - held_out_scores[scored_rows]
-        )  # NaN beyond the least rank
-        error = (row_counts[scored_rows, None] * error).sum(axis=0)
+        residual = y[scored_rows, None] - held_out_scores[scored_rows]  # NaN beyond the least rank
+        error = (row_counts[scored_rows, None] * np.square(residual)).sum(axis=0)
         # m = 0, the mean of y, cannot distinguish two classes.
         n_components = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
         if error[n_components] < smallest_error:

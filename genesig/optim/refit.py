@@ -42,7 +42,7 @@ def refit_scores(
     scores = ridge_scores(
         sets, sets.training_rows.y[:, None], path, lam, sets.y_mean[:, None], rows
     )
-    if sets.adjustment is not None:
+    if sets.adjustment is not None:  # (k, n) for each list, lam and response
         scores += sets.adjustment.scores(sets.y_on_basis)[:, None, None, :, None]
     return scores[..., 0]
 
@@ -67,8 +67,14 @@ def ridge_scores(
     else:
         is_scored = np.ascontiguousarray(rows.T)
         scores = np.full(shape, np.nan)
-    no_coef = np.empty((0, n_outcomes)), np.empty((0, 0, n_outcomes))
-    fits = RidgeFits(offset, is_scored, scores, *no_coef, np.zeros(path.shape, dtype=bool))
+    fits = RidgeFits(
+        offset,
+        is_scored,
+        scores,
+        coef=np.empty((0, n_outcomes)),  # none are wanted
+        constant=np.empty((0, 0, n_outcomes)),
+        unsolved=np.zeros(path.shape, dtype=bool),
+    )
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
     for i, list_number, genes, B in _solve_unsolved(sets, Y, path, lam, fits.unsolved):
         samples = np.flatnonzero(is_scored[i])
@@ -78,14 +84,10 @@ def ridge_scores(
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
-    """Return (values, intercept) of the refit, in the units of X.
+    """Return values (nnz,) and intercept (k, m) of the refit, in the units of X.
 
     ``f(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path; for samples with
-    the mean of each covariate, see `covariate_coef`.
-
-    lam float or (k,): absolute.
-
-    Returns values (nnz,): aligned with `path.indices`; intercept (k, m).
+    the mean of each covariate, see `covariate_coef`. lam float or (k,): absolute.
     """
     values, constant = ridge_coef(sets, sets.training_rows.y[:, None], path, lam)
     return values[:, 0], sets.y_mean[:, None] + constant[:, :, 0]
@@ -101,10 +103,15 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
     lam = np.array(np.broadcast_to(np.asarray(lam, dtype=float), (k,)))[:, None]
     coef = np.zeros((len(path.indices), n_outcomes))
     constant = np.zeros((k, n_lists, n_outcomes))
-    nobody = np.zeros((k, len(sets.X)), dtype=bool)
-    no_scores = np.empty((k, n_lists, 1, 0, n_outcomes))
     unsolved = np.zeros(path.shape, dtype=bool)
-    fits = RidgeFits(np.zeros((k, n_outcomes)), nobody, no_scores, coef, constant, unsolved)
+    fits = RidgeFits(
+        offset=np.zeros((k, n_outcomes)),
+        is_scored=np.zeros((k, len(sets.X)), dtype=bool),  # no sample is
+        scores=np.empty((k, n_lists, 1, 0, n_outcomes)),
+        coef=coef,
+        constant=constant,
+        unsolved=unsolved,
+    )
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
     for i, list_number, genes, B in _solve_unsolved(sets, Y, path, lam, unsolved):
         entries = row_entries(path.indptr, i * n_lists + list_number)
@@ -116,7 +123,7 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
 def covariate_coef(
     sets: TrainingSets, path: Path, values: Array, y_on_basis: Array | None = None
 ) -> Array:
-    """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
+    """Return gamma (k, m, q), with which covariates c add ``(c - mean) @ gamma[k, m]`` to a score.
 
     Least squares of what the features, with the `values` of `refit_coef`, leave of the response;
     mean (k, q) is that of the adjustment. Without covariates, q is 0. y_on_basis (k, q): the

@@ -107,7 +107,7 @@ def feature_moments(
 
 
 def feature_blocks(d: int, n: int) -> Iterator[slice]:
-    """Yield slices of d features whose values on n samples stay in the cache."""
+    """Yield slices of d features whose n numbers each stay in the cache together."""
     block_size = max(BLOCK_NUMBERS // n, 32)
     for first in range(0, d, block_size):
         yield slice(first, min(first + block_size, d))
@@ -256,11 +256,9 @@ class TrainingSets:
     y_mean: Array  # (k,)
     weights: Array  # (d,) of each feature's l1 term; 0 is never penalised by it
     norm: Array  # (k,) ``||Z'Z|| / n_k``, the largest eigenvalue of the standardised training rows
+    # (k,) ``(2/n_k) max_j |z_j'y| / w_j`` over the features with a weight above 0: the smallest tau
+    # at which no feature is selected, if all are penalised
     tau_max: Array
-    """(k,) ``(2/n_k) max_j |z_j'y| / w_j`` over the features with a weight above 0.
-
-    The smallest tau at which no feature is selected, if all are penalised.
-    """
     centre: bool
     unit_variance: bool
     matrix: FeatureMatrix
@@ -382,6 +380,7 @@ def training_sets(
     chunk_size = _sets_per_chunk(X.shape)
     for first in range(0, k, chunk_size):
         chunk = slice(first, first + chunk_size)
+        # the sets with rows that no earlier set has, of which alone norms are computed
         distinct = [q for q in np.unique(first_with[chunk]).tolist() if q >= first]
         moments = feature_moments(
             matrix,

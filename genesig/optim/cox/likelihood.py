@@ -1,9 +1,11 @@
 """Kernels of Cox's partial likelihood by sums over falling time: linear in the samples.
 
-``h(η) = -(2/n) l(η)`` of samples in the order of `risk_sets`, so that each risk set is all samples
-up to a position. Each of its terms has a conjugate with an explicit domain: for probabilities q_l
-on its risk set, ``f_l*(q_l - base_l) = Σ_j q_lj log(q_lj / c_lj)``, base_l the shares of the
-deaths. So
+``h(η) = -(2/n) l(η) = (2/n) Σ_l (ω_l log Σ_j c_lj exp η_j) - (2/n) Σ_j v_j δ_j η_j`` of n samples
+with weights v and events δ, longest time first, so that each risk set is all samples up to a
+position. c_lj is v_j, for the deaths of the term times its share `death_share_l`; of tied times
+Efron has a term for each death (`risk_sets`). Each term has a conjugate with an explicit domain:
+for probabilities q_l on its risk set, ``f_l*(q_l - base_l) = Σ_j q_lj log(q_lj / c_lj)``, base_l
+the shares v_j / Σ v of its deaths. So
 
     h*(u) <= (2/n) Σ_l ω_l Σ_j q_lj log(q_lj / c_lj),   u = (2/n) Σ_l ω_l (q_l - base_l),
 
@@ -78,7 +80,7 @@ def fill_risk_set_sums(terms: Terms, x: Array, out: Array) -> None:
     position = 0
     first_death = -1
     for k in range(len(out)):
-        if terms.first_death[k] != first_death:
+        if terms.first_death[k] != first_death:  # the first term of its time; others share its sums
             first_death = terms.first_death[k]
             sum_before = sum_before + sum_of_deaths
             sum_of_deaths = 0.0
@@ -181,7 +183,10 @@ def fill_hessian_root(
 
 @compiled
 def conjugate(terms: Terms, current: CoxLoss, eta: Array, z: Array, u: Array, s: float) -> float:
-    """Return h*(s u) or a larger number; ∞ if a q is no probability."""
+    """Return h*(s u) or a larger number; ∞ if a q is no probability.
+
+    By the q of the module's docstring, at p(η); u = ∇h - H z follows from z and is not read.
+    """
     n = len(eta)
     top = np.max(eta)
     total = 0.0
@@ -240,7 +245,8 @@ def refit_ridge_path(
 ) -> None:
     """Minimise ``h(D'x) + Σ_j (column_ridge_j + lam share_j) x_j²`` for each lam (L,) in turn.
 
-    Each fit starts at the one before. Fill x (L, m) and the gaps (L,), not relative.
+    Each fit starts at the one before, and ends once a step promises to decrease h by less than
+    `slack`. Fill x (L, m) and the gaps (L,), not relative.
     """
     coef = np.zeros(len(D))
     eta = np.zeros(D.shape[1])

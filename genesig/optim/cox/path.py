@@ -18,6 +18,7 @@ from genesig.compiled.ridge import GeneLists
 from genesig.optim.cox.likelihood import minimise_ridge, refit_ridge_path, terms_of_set
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.cox.training import CoxSets, orthogonal_columns
+from genesig.optim.likelihood.newton import copy_into
 from genesig.optim.likelihood.path import (
     LossData,
     likelihood_path,
@@ -99,25 +100,21 @@ def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits:
         Z = np.empty((n_genes, data.F.shape[1]))
         fill_genes(data, i, genes[:n_genes], Z)
         # Start values: at each lambda the coefficients of all genes, then of the columns, in the
-        # last list that was fitted.
+        # last list that was fitted. The first list starts at its fit for the next larger lambda.
         coef = np.zeros((n_levels, n_genes + n_columns))
         is_fitted = np.zeros(n_levels, np.bool_)
         eta = np.empty(n)
         linear_predictor = np.empty(data.F.shape[1])
+        scores = fits.scores[i]
+        covariates = fits.covariates[i]
         for list_number in range(n_lists):
             if fits.unsolved[i, list_number]:
                 continue
             equal_number = equal_list(lists, i * n_lists, i * n_lists + list_number) - i * n_lists
             if equal_number < list_number:
                 for level in range(n_levels):
-                    for row in range(len(linear_predictor)):
-                        fits.scores[i, list_number, level, row] = fits.scores[
-                            i, equal_number, level, row
-                        ]
-                    for column in range(n_columns):
-                        fits.covariates[i, list_number, level, column] = fits.covariates[
-                            i, equal_number, level, column
-                        ]
+                    copy_into(scores[equal_number, level], scores[list_number, level])
+                    copy_into(covariates[equal_number, level], covariates[list_number, level])
                 continue
             begin = lists.start[i * n_lists + list_number]
             length = lists.start[i * n_lists + list_number + 1] - begin
@@ -149,9 +146,8 @@ def solve_cox_ridge(data: LossData, lists: GeneLists, levels: RidgeLevels, fits:
                 for entry in range(length):
                     add_scaled(x[entry], Z[positions[entry]], linear_predictor)
                 for row in range(len(linear_predictor)):
-                    fits.scores[i, list_number, level, data.rows[i, row]] = linear_predictor[row]
-                for column in range(n_columns):
-                    fits.covariates[i, list_number, level, column] = x[length + column]
+                    scores[list_number, level, data.rows[i, row]] = linear_predictor[row]
+                copy_into(x[length:], covariates[list_number, level])
         for position in range(n_genes):
             position_of[genes[position]] = -1
 
@@ -194,10 +190,7 @@ def strength(sets: CoxSets, chunk: slice) -> Array:
 
 
 REFIT_SLACK = 1e-13
-"""Decrease, relative to the null deviance, at which a refit ends.
-
-A Newton step squares the error.
-"""
+"""Decrease, over the null deviance, at which a refit ends: a Newton step squares the error."""
 
 
 MAX_REFIT_SETS = 64  # number of training sets that are refitted in one call
@@ -240,10 +233,10 @@ def _fit_levels(
     refit_ridge_path(
         risk.terms, rows, column_ridge * (1 - share), share, lam[order], REFIT_SLACK * scale, x, gap
     )
-    lam_order = np.argsort(order)
-    x = x[lam_order]
+    rank_of_lam = np.argsort(order)  # from the order of the fits back to the order of lam
+    x = x[rank_of_lam]
     b = x[:, :k] if to_features is None else x[:, :k] @ to_features
-    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), gap[lam_order] / scale)
+    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), gap[rank_of_lam] / scale)
 
 
 def _reduce_features(Z: Array, lam: Array) -> tuple[Array, Array | None]:
@@ -280,9 +273,9 @@ def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Ar
 
 
 def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
-    """Return gamma (k, m, q): η of `ridge_coef` is with ``(c - mean) @ gamma[k, m]`` added.
+    """Return gamma (k, m, q), with which covariates c add ``(c - mean) @ gamma[k, m]`` to η.
 
-    mean (k, q) is that of the adjustment; its covariates are fitted at once with the features.
+    mean (k, q) is that of the adjustment; `ridge_coef` has the features' part of the same fits.
     """
     adjustment = sets.covariate_adjustment
     shape = path.shape
@@ -315,19 +308,14 @@ def _fits_of_supports(
 
 
 def refit_support(sets: CoxSets, k: int, support: Array, lam: Array) -> RidgeFit:
-    """Return the fits on the support of training set k for every lam (L,).
-
-    Coefficients are those of the support, then of the covariates.
-    """
+    """Return fits to training set k for each lam (L,): of a support, then of the covariates."""
     Z = sets.columns(k, support)
     columns = sets.covariate_columns(k)
     return _fit_levels(sets.risk[k], Z, columns, lam, sets.separation_ridge(k))
 
 
 def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
-    """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
-
-    Covariates are in the scores of every row.
+    """Return the scores ``z_A'b`` (k, m, L, n) of all rows, with their covariates.
 
     path: supports A of (k, m) fits. An empty one scores 0. lam float or array that broadcasts to
     (k, L): absolute.
@@ -420,11 +408,13 @@ def fit_slope(
     risk = RiskSets.from_times(time, event, ties, weights)
     scale = float(scores.std())
     standardised = ((scores - scores.mean()) / scale)[risk.order][:, None]
-    fit = ridge(risk, standardised, standardised[:, :0], np.zeros(1))
+    no_columns = standardised[:, :0]
+    fit = ridge(risk, standardised, no_columns, lam=np.zeros(1))
     if not fit.gap[0] <= MAX_GAP:
         return NO_SLOPE
     slope = float(fit.b[0, 0])
     shares = risk.shares(standardised[:, 0] * slope)
+    # The Hessian is of -(2/n) l.
     information = len(scores) / 2 * float(risk.hessian(shares, standardised)[0, 0])
     return ScoreSlope(slope / scale, 1 / (information * scale**2))
 

@@ -43,7 +43,8 @@ def score_test(
                 u, v = _score_and_variance(risk, X[rows[risk.order], columns], C)
                 U[columns] += u
                 V[columns] += v
-    standard_error = np.sqrt(np.where(1e-12 * np.maximum(np.var(X, axis=0), 1e-300) < V, V, np.nan))
+    is_above_rounding = 1e-12 * np.maximum(np.var(X, axis=0), 1e-300) < V
+    standard_error = np.sqrt(np.where(is_above_rounding, V, np.nan))
     z = U / standard_error
     return z, 2 * ndtr(-np.abs(z))
 
@@ -59,8 +60,9 @@ def _score_and_variance(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Arra
     Z = Z - Z.mean(axis=0)
     C = C - C.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
-    # The covariates are fitted alone and without a penalty: there are no columns with one.
-    eta = C @ ridge(risk, C[:, :0], C, np.ones(1)).b[:, 0] if C.shape[1] else np.zeros(len(Z))
+    eta = np.zeros(len(Z))
+    if C.shape[1]:  # the covariates alone, without a penalty: lam is that of no columns
+        eta = C @ ridge(risk, C[:, :0], C, lam=np.ones(1)).b[:, 0]
     shares = risk.shares(eta)
     mean = shares @ Z
     variance = risk.omega @ (shares @ np.square(Z) - np.square(mean))

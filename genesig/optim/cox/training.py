@@ -44,12 +44,14 @@ def separation_ridge(risk: RiskSets, C: Array) -> float:
     n = len(free)
     D = np.ascontiguousarray(free.T)
     no_penalty = np.zeros(free.shape[1])
+    lam = np.zeros(1)  # a single fit
     x = np.empty((1, len(D)))
     gap = np.empty(1)
     slack = SEPARATION_SLACK * risk.null_deviance
-    refit_ridge_path(risk.terms, D, no_penalty, no_penalty, np.zeros(1), slack, x, gap)
+    refit_ridge_path(risk.terms, D, no_penalty, no_penalty, lam, slack, x, gap)
     eta = x[0] @ D
     smallest_information = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
+    # The Hessian is 2/n times the information.
     is_faded = smallest_information < MIN_EVENT_INFORMATION * 2 * risk.omega.sum() / n
     return 1 / n if is_faded or np.ptp(eta) > MAX_LOG_HAZARD_RATIO else 0.0
 
@@ -171,7 +173,7 @@ class CoxSets:
             rows=rows,
             n_samples=np.array([len(self.rows[k]) for k in set_numbers]),
             columns=column_values,
-            column_ridge=np.repeat(2 * ridge[:, None], c, axis=1),
+            column_ridge=np.repeat(2 * ridge[:, None], c, axis=1),  # of ½ ridge a²
             response=_padded_terms([self.risk[k] for k in set_numbers]),
         )
 

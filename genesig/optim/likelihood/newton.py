@@ -185,7 +185,10 @@ def fixed_sign_step(
 
 @compiled
 def is_optimal(problem: PenalisedProblem, coordinates: Array, x: Array, r: Array) -> bool:
-    """Return whether no derivative of the model along the coordinates contradicts x."""
+    """Return whether no derivative of the model along the coordinates contradicts x.
+
+    Coordinates without an l1 term are at their minimum: `fixed_sign_step` has solved for them.
+    """
     for j in coordinates:
         slope = problem.ridge[j] * x[j]
         threshold = problem.thresholds[j]

@@ -44,7 +44,7 @@ class LossData(NamedTuple):
     rows: Array  # (T, N) the samples, those of the training set first
     n_samples: Array  # (T,) number n of the training samples
     columns: Array  # (T, c, N) columns beside the features, in the order of `rows`
-    column_ridge: Array  # (T, c) ridge of these columns, mostly 0
+    column_ridge: Array  # (T, c) ridge of these columns, mostly 0, in ``½ ridge a²``
     response: Any  # what the loss needs of all training sets; `args_of_set` selects one
 
 
@@ -55,7 +55,9 @@ class PathState(NamedTuple):
     a: Array  # (T, c) coefficients of the columns
     eta: Array  # (T, N) predictors, in the order of `LossData.rows`
     z: Array  # (T, N) as in `dual_point_function`, in this order
-    u: Array  # (T, N) dual point, in the order of the samples
+    # (T, N) dual point, in the order of the samples; 0 outside the training set, and of sum 0, so
+    # that its products with features need no mean
+    u: Array
     g: Array  # (T, d) products of u with the standardised features
 
 
@@ -250,7 +252,7 @@ def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Ar
         gap = (
             current.value
             + penalty_value(problem, x)
-            + conjugate(loss_args, current, eta, z, u, 1.0)
+            + conjugate(loss_args, current, eta, z, u, s=1.0)
         )
         for j in range(len(x)):
             if problem.ridge[j] > 0.0:
@@ -372,20 +374,20 @@ class _PathResults:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], c: int) -> _PathResults:
-        """Return results of this shape with c columns.
-
-        NaN and `NOT_COMPUTED` for points that are not reached.
-        """
+        """Return results with c columns: NaN and `NOT_COMPUTED`, as for points not reached."""
         return cls(
             np.full(shape, np.nan), np.full(shape, NOT_COMPUTED), np.full((*shape, c), np.nan)
         )
 
-    def append(self, rows: Array, m: int, state: PathState, positions: Array) -> None:
-        """Store the coefficients of the sets at `positions` of a tile, which are `rows` of all."""
-        row_of_value, indices = np.nonzero(state.b[positions])
-        values = state.b[positions[row_of_value], indices]
-        self.column_coefs[rows, m] = state.a[positions]
-        self.lists.append((rows[row_of_value] * self.gap.shape[1] + m, indices, values))
+    def append(self, set_numbers: Array, m: int, state: PathState, positions: Array) -> None:
+        """Store the coefficients of the sets at `positions` of a tile at point m.
+
+        set_numbers: the numbers of these sets among all k.
+        """
+        set_of_value, indices = np.nonzero(state.b[positions])
+        values = state.b[positions[set_of_value], indices]
+        self.column_coefs[set_numbers, m] = state.a[positions]
+        self.lists.append((set_numbers[set_of_value] * self.gap.shape[1] + m, indices, values))
 
     def to_path(self, tolerance: float) -> Path:
         """Return the path with all fits in the order (k, m)."""
@@ -431,14 +433,14 @@ class _Tile:
         """
         positions = np.arange(len(self.last_tau))
         for m in range(tau.shape[1]):
-            rows = self.first_set + positions
+            set_numbers = self.first_set + positions
             level, ridge = np.zeros((2, len(self.last_tau)))
-            level[positions] = tau[rows, m]
-            ridge[positions] = mu[rows, m]
+            level[positions] = tau[set_numbers, m]
+            ridge[positions] = mu[set_numbers, m]
             gap, steps = self.solve(positions, level, ridge, tolerance)
-            results.gap[rows, m] = gap[positions]
-            results.steps[rows, m] = steps[positions]
-            results.append(rows, m, self.state, positions)
+            results.gap[set_numbers, m] = gap[positions]
+            results.steps[set_numbers, m] = steps[positions]
+            results.append(set_numbers, m, self.state, positions)
             if longest is not None:
                 is_long = np.count_nonzero(self.state.b[positions], axis=1) > longest
                 ended_groups = groups[positions[is_long]]

@@ -59,8 +59,8 @@ def landweber_newton(
 ) -> Path:
     """Return the exact minimisers along the path of each training set.
 
-    The row of a training set ends after its first fit of more than `longest` features, which
-    `solvers.path` then leaves out.
+    The row of a training set, its M fits, ends after the first fit of more than `longest` features,
+    which `solvers.path` then leaves out.
     """
     max_features = sets.X.shape[1] if longest is None else longest
     chunk_size = int(
@@ -158,6 +158,7 @@ class _Chunk:
         self.pools = FeaturePool(
             position=np.full((q, d), NOT_IN_POOL, dtype=np.int32),
             counts=np.zeros(q, dtype=COUNTS_DTYPE),
+            # d + 2: all features, and the free row of the factor in which the next one is tried
             **_pool_arrays(q, min(START_CAPACITY, d + 2), self.n),
         )
         self.pools.counts["ridge"] = NO_FACTOR
@@ -185,7 +186,7 @@ class _Chunk:
         iterations[:] = NOT_COMPUTED
         coefs: list[list[tuple[Array, Array]]] = [[] for _ in tau]
         is_going = np.ones(len(tau), dtype=bool)
-        self._solve_point(schedule, 0, is_going)
+        self._solve_point(schedule, 0, is_going)  # only finds the first working set
         for m in range(tau.shape[1]):
             self._solve_point(schedule, m + 1, is_going)
             gap[is_going, m] = self.progress.gap[is_going]
@@ -222,14 +223,14 @@ class _Chunk:
             while not solve_on_working_sets(self.fits, self.pools, self.feature_sets, progress):
                 self._grow_pools()
             if point.by_dual.any():
-                solve_by_dual(self.fits, self.feature_sets, progress, False)
+                solve_by_dual(self.fits, self.feature_sets, progress, fixed=False)
             set_numbers = np.flatnonzero(progress.stage != SET_DONE)
             scanned = scan_features(
                 self.fits, self.screen, set_numbers, schedule.min_gradient[:, m]
             )
             check_all_features(self.fits, self.feature_sets, progress, scanned)
             if point.by_dual.any():
-                solve_by_dual(self.fits, self.feature_sets, progress, True)
+                solve_by_dual(self.fits, self.feature_sets, progress, fixed=True)
                 check_all_features(self.fits, self.feature_sets, progress, scanned)
 
     def _schedule(self, tau: Array, mu: Array) -> PathSchedule:

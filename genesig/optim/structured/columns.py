@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from genesig.arrays import Array
+from genesig.arrays import Array, row_squares
 from genesig.errors import GenesigError
 
 if TYPE_CHECKING:
@@ -91,9 +91,10 @@ class Blocks:
         position_of_column[self.used_columns] = np.arange(len(self.used_columns))
         return position_of_column[self.members]
 
-    def block_sums(self, of_column: Array) -> Array:
-        """Return the sum over each block's columns: (d, ...) gives (B, ...)."""
-        return np.asarray(np.add.reduceat(of_column[self.members], self.starts[:-1], axis=0))
+    def norms(self, coefs: Array) -> Array:
+        """Return the Frobenius norm of each block's rows of coefficients (d, T), (B,)."""
+        squares = row_squares(coefs)[self.members]
+        return np.sqrt(np.add.reduceat(squares, self.starts[:-1]))
 
 
 MAX_GRAM_BYTES = 100e6  # memory of Gram matrices that are kept for the next response
@@ -155,29 +156,16 @@ class Columns:
 
     def __init__(self, X: Array, blocks: Blocks) -> None:
         self.X = np.asarray(X, dtype=float)
+        self.n, self.d = self.X.shape
         self.blocks = blocks
+        self.weights = blocks.weights
+        self.single_columns = len(blocks.members) == len(blocks)
         blocks.check(self.d)
-        self._rows = (
-            self.X.T if len(blocks.used_columns) == self.d else self.X.T[blocks.used_columns]
-        )
-        self._rows = np.ascontiguousarray(self._rows)
-        self._sums = membership(blocks, self._rows.dtype)
+        uses_all = len(blocks.used_columns) == self.d
+        used_rows = self.X.T if uses_all else self.X.T[blocks.used_columns]
+        self._rows = np.ascontiguousarray(used_rows)  # (used columns, n) X'
+        self._sums = membership(blocks, self._rows.dtype)  # (B, used columns) 0 or 1
         self._grams: dict[int, Array] = {}
-
-    @property
-    def n(self) -> int:
-        """Return the number of samples."""
-        return len(self.X)
-
-    @property
-    def d(self) -> int:
-        """Return the number of columns of X."""
-        return int(self.X.shape[1])
-
-    @property
-    def weights(self) -> Array:
-        """Return the blocks' weights, (B,)."""
-        return self.blocks.weights
 
     def columns(self, k: int) -> Array:
         """Return the columns of block k."""
@@ -187,11 +175,6 @@ class Columns:
         """Return ``A_k'alpha / ||A_k'alpha||``, (m_k, T); 0 where there is none."""
         products = self.X[:, self.columns(k)].T @ alpha
         return np.asarray(products / (np.linalg.norm(products) or 1.0))
-
-    @property
-    def single_columns(self) -> bool:
-        """Return whether each block is one column."""
-        return len(self.blocks.members) == len(self.blocks)
 
     def in_training(self, set_number: int) -> Array:
         """Return all samples."""
@@ -211,7 +194,7 @@ class Columns:
     def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:
         """Return ``sum_k A_k v_k`` (n, T) of some blocks, v_k along ``A_k'alpha``.
 
-        norms (m,) are those of the v_k.
+        norms (m,) are those of the v_k; ``A_k'alpha`` must not be 0.
         """
         products = self._rows @ alpha
         block_members = self._sums[blocks]
@@ -278,6 +261,7 @@ class Kernels:
 
     K: Array
     weights: Array
+    single_columns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.K.ndim != 3 or self.K.shape[1] != self.K.shape[2] or not len(self.K):
@@ -303,11 +287,6 @@ class Kernels:
         """Return alpha with norm 1 in the kernel's space; 0 if its norm is 0."""
         norm = np.sqrt(max(float(np.vdot(alpha, self.K[k] @ alpha)), 0.0))
         return alpha / norm if norm > 0 else np.zeros_like(alpha)
-
-    @property
-    def single_columns(self) -> bool:
-        """Return whether each block is one column."""
-        return False
 
     def in_training(self, set_number: int) -> Array:
         """Return all samples."""

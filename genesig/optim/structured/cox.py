@@ -17,7 +17,6 @@ Source: Lee, Sun and Saunders 2014, proximal Newton-type methods; h* as in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -37,27 +36,15 @@ HESSIAN_RIDGE_SHARE = 1e-9
 INNER_TOLERANCE_SHARE = 0.02  # share of the tolerance to which a step solves its problem
 
 
-@dataclass(frozen=True)
 class RotatedDesign:
-    """The blocks R A_k of a design, see `columns.Design`."""
+    """The blocks R A_k of a design with a matrix R (n, n), see `columns.Design`."""
 
-    design: Columns
-    R: Array
-
-    @property
-    def n(self) -> int:
-        """Return the number of samples."""
-        return self.design.n
-
-    @property
-    def weights(self) -> Array:
-        """Return the blocks' weights, (B,)."""
-        return self.design.weights
-
-    @property
-    def single_columns(self) -> bool:
-        """Return whether each block is one column."""
-        return self.design.single_columns
+    def __init__(self, design: Columns, R: Array) -> None:
+        self.design = design
+        self.R = R
+        self.n = design.n
+        self.weights = design.weights
+        self.single_columns = design.single_columns
 
     def in_training(self, set_number: int) -> Array:
         """Return all samples."""
@@ -158,7 +145,8 @@ def _fit_level(
     """Return the fit at a level by Newton steps, and its state.
 
     They end once the gap, relative to the null deviance, is small, or no step decreases the
-    objective. The gap of `WorkingSetSolver` is relative to the mean square of Y.
+    objective. The gap of `WorkingSetSolver` is relative to the mean square of Y; its tolerance is
+    bounded, because Y is nearly 0 if η is.
     """
     null_deviance = loss.risk.null_deviance
     steps = 0
@@ -178,7 +166,7 @@ def _fit_level(
         block_fit = solver.to_fit()
         steps = steps + solver.steps
         alpha = R.T @ block_fit.alpha
-        (blocks, norms) = block_fit[:2]
+        blocks, norms = block_fit.blocks, block_fit.norms
         eta = design.fitted(blocks, norms, alpha)[:, 0]
         solution = CoxBlockState(eta, blocks, norms, _penalty_value(design, blocks, norms, level))
         fit = BlockFit(

@@ -22,7 +22,7 @@ from genesig.optim.training import TrainingSets, training_sets
 
 
 def step_design(Z: Array, genome: Genome) -> Array:
-    """Return the design of the steps (n, d), ``D_j = sum of Z from j to its chromosome's end``."""
+    """Return ``D_j = sum of Z from j to its chromosome's end``, (n, d) along the genome."""
     step_columns = [
         np.cumsum(Z[:, columns][:, ::-1], axis=1)[:, ::-1]
         for columns in genome.columns_by_chromosome()
@@ -91,7 +91,8 @@ def fused_path(
     )
     steps = np.zeros((len(shares), Z.shape[1]))
     for m in range(len(shares)):
-        steps[m, fit.coef(0, m)[0]] = fit.coef(0, m)[1]
+        positions, values = fit.coef(0, m)
+        steps[m, positions] = values
     coef = np.array([coefs_from_steps(t, genome) for t in steps])
     return FusedFits(coef, steps, largest_tau, fit.gap[0], fit)
 

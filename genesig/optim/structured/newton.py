@@ -73,7 +73,7 @@ class BlockPoint(NamedTuple):
 @jit_inline
 def add_grams(grams: Array, e: Array, M: Array) -> None:
     """Add ``sum_k e_k G_k`` to the lower triangle of M (n, n); two at a time, skipping e_k = 0."""
-    nonzero = indices_by_sign(e, True)
+    nonzero = indices_by_sign(e, positive=True)
     for c in range(0, len(nonzero), 2):
         gram_a = grams[nonzero[c]]
         gram_b = grams[nonzero[min(c + 1, len(nonzero) - 1)]]
@@ -105,7 +105,7 @@ def multiply_gram(gram: Array, x: Array, out: Array) -> float:
 
 @jit_inline
 def fill_system(problem: BlockProblem, e: Array, M: Array) -> None:
-    """Fill the lower triangle of M (n, n)."""
+    """Fill the lower triangle of ``M = samples I + sum_k e_k G_k`` (n, n)."""
     if len(problem.grams) > 0:
         M[:] = 0.0
         add_grams(problem.grams, e, M)
@@ -254,7 +254,10 @@ def fill_hessian(
 
 @jit_inline
 def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
-    """Overwrite h by ``(H + D + damping diag(H + D))^-1 h``; H is UU' if it is empty."""
+    """Overwrite h (m,) by ``(H + D + damping diag(H + D))^-1 h`` with the diagonal D (m,).
+
+    H is UU' if it is empty, and U is then (m, T n).
+    """
     ridge = np.empty(len(D))
     A = H.copy()
     for a in range(len(D)):
@@ -329,7 +332,7 @@ def newton_step(
     free = free_blocks(problem, point, gradient, slope)
     D = np.empty(len(free))
     h = np.empty(len(free))
-    by_samples = len(free) > problem.Y.size  # then U, with H = UU', is smaller than H
+    by_samples = len(free) > problem.Y.size  # then U, with H = UU', is smaller; H has no rows
     U = np.empty((len(free) * by_samples, problem.Y.size))
     H = np.empty((len(free) * (1 - by_samples), len(free)))
     if by_samples:
@@ -339,7 +342,7 @@ def newton_step(
     for a in range(len(free)):
         k = free[a]
         slope_k = slope[free[a]]
-        # e'' q², of which mu is a factor.
+        # -e'' q², the rest of P's second derivative; mu is a factor of e''.
         D[a] = (
             4.0
             * problem.mu

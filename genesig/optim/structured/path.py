@@ -52,7 +52,7 @@ class WorkingSetSolver:
         self.alpha = np.zeros((design.n, Y.shape[1]))
         self.alpha[self.in_training] = Y / len(Y)
         self.working_set = np.zeros(0, dtype=np.int64)
-        self.level = PathLevel(np.inf, 0.0)
+        self.level = PathLevel(tau=np.inf, mu=0.0)
         # rho, e and ||v_k|| of the working set, see `structured.newton`
         self.rho, self.e, self.norms = np.zeros((3, 0))
         n = len(Y)

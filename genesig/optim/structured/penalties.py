@@ -74,7 +74,7 @@ class Groups:
 
     def value(self, B: Array) -> float:
         """Return the sum of the weighted norms."""
-        return float(self.blocks.weights @ self._norms(B))
+        return float(self.blocks.weights @ self.blocks.norms(B))
 
     def dual(self, G: Array, pieces: Array | None = None) -> float:
         """Return ``max_k ||G_k|| / w_k``."""
@@ -83,18 +83,17 @@ class Groups:
     def prox(
         self, Z: Array, level: float, pieces: Array | None = None, tolerance: float = 1e-14
     ) -> tuple[Array, None]:
-        """Return ``(1 - level w_k / ||Z_k||)_+ Z_k``; 0 for rows in no block."""
-        norms = self._norms(Z)
-        thresholds = level * self.blocks.weights
+        """Return ``(1 - level w_k / ||Z_k||)_+ Z_k``; 0 for rows in no block.
+
+        In closed form, so that pieces and tolerance are not used.
+        """
         blocks = self.blocks
+        norms = blocks.norms(Z)
+        thresholds = level * blocks.weights
         factor = np.maximum(1 - thresholds / np.where(norms > 0, norms, 1), 0)
         B = np.zeros_like(Z)
         B[blocks.members] = Z[blocks.members] * np.repeat(factor, blocks.sizes())[:, None]
         return B, None
-
-    def _norms(self, B: Array) -> Array:
-        """Return the norm of each block, (B,)."""
-        return np.sqrt(self.blocks.block_sums(row_squares(B)))
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class LatentOverlap:
 
 def _largest_norm(blocks: Blocks, G: Array) -> float:
     """Return ``max_k ||G_k|| / w_k``."""
-    return float((np.sqrt(blocks.block_sums(row_squares(G))) / blocks.weights).max())
+    return float((blocks.norms(G) / blocks.weights).max())
 
 
 MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent
@@ -189,7 +188,7 @@ class Composite:
         return B, projected
 
     def _project(self, layer: DisjointBlocks, level: float, B: Array, projected: Array) -> None:
-        """Project the blocks of one layer in turn: update B and the projected pieces in place."""
+        """Project the blocks of one layer, which do not overlap: update B and their pieces."""
         free = B[layer.rows] + projected[layer.places]
         norms = np.sqrt(np.add.reduceat(row_squares(free), layer.starts))
         factors = np.minimum(level * layer.weights / np.where(norms > 0, norms, np.inf), 1)

@@ -20,9 +20,8 @@ from typing import cast
 
 import numpy as np
 
-from genesig.arrays import Array, row_squares
+from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
-from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path, check_levels
 from genesig.optim.structured.penalties import Groups, Penalty, Projected
 from genesig.optim.structured.solution import (
@@ -69,15 +68,10 @@ def solve_by_projection(
     coefs = np.zeros((len(tau), X.shape[1], Y.shape[1]))
     for m, fit in enumerate(fits):
         np.add.at(coefs[m], columns, fit.B)
-    norms = np.array([_norms(norm.blocks, fit.B) for fit in fits])
+    norms = np.array([norm.blocks.norms(fit.B) for fit in fits])
     gap = np.array([fit.gap for fit in fits])
     steps = np.array([fit.steps for fit in fits])
     return DensePath.from_coefs(tau, coefs, norms, gap, steps, tolerance)
-
-
-def _norms(blocks: Blocks, B: Array) -> Array:
-    """Return the norm of each block; B (p, T) has the rows that `blocks.members` numbers."""
-    return np.sqrt(blocks.block_sums(row_squares(B)))
 
 
 @dataclass(frozen=True)

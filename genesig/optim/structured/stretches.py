@@ -15,7 +15,7 @@ Source: Tibshirani et al. 2005, Sparsity and smoothness via the fused lasso.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -188,7 +188,10 @@ class LevelSolver:
         return np.asarray((right_side - correction) / ridge)
 
     def _first_change(self, minimum: Array) -> tuple[float, int, bool]:
-        """Return the share of the way to the first sign change, where, and whether two meet."""
+        """Return the share of the way to the first sign change, where, and whether two meet.
+
+        The share is ∞ if no sign changes. Stretches meet if the jump to the one before comes to 0.
+        """
         c = self.pattern.level
         joined = self.pattern.joined
         zero_shares = _shares_to_zero(c, minimum)
@@ -257,7 +260,7 @@ def stretch_path(
     Each fit starts at the one before. A row ends after its first fit of more than `longest`
     features, which `solvers.path` then leaves out.
     """
-    norm = sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0)
+    norm = cast(Stretches, sets.stretches)  # `solvers.path` calls this for sets that have them
     coefs = []
     gap = np.full(tau.shape, np.nan)
     n_rounds = np.full(tau.shape, NOT_COMPUTED, dtype=np.int64)

@@ -76,7 +76,7 @@ def equal_chances(null: NullNorms, norms: Array) -> Array:
     are `WINNER_SHARE` times the largest weighted norm of each permutation, and c is the mean
     chance.
     """
-    weights = null.quantiles(min(1 / len(norms), 0.5))
+    weights = null.quantiles(min(1 / len(norms), 0.5))  # by chance one of B norms is larger
     for _ in range(NEWTON_STEPS):
         hurdles, shares = binned(WINNER_SHARE * np.max(norms / weights[:, None], axis=0))
         chance, slope = null.exceedance(weights[:, None] * hurdles, shares)
@@ -148,20 +148,20 @@ class NullNorms(NamedTuple):
         (_, power_2, power_3) = exchange.powers
         traces, shifts = gram_traces(exchange, blocks)
         mean = traces[0] + shifts[0]
-        unit = np.where(mean > 0, mean, 1.0)
-        first, second, third = traces / unit ** np.array([[1], [2], [3]])
+        scale = np.where(mean > 0, mean, 1.0)
+        first, second, third = traces / scale ** np.array([[1], [2], [3]])
         # Raw moments of a Gaussian vector, over those of its length, are those of its direction.
         raw_second = (first**2 + 2 * second) * n / (n + 2)
         raw_third = (first**3 + 6 * first * second + 8 * third) * n**2 / ((n + 2) * (n + 4))
-        variance = power_2 * (raw_second - first**2) + shifts[1] / unit**2
-        skew = power_3 * (raw_third - 3 * first * raw_second + 2 * first**3) + shifts[2] / unit**3
+        variance = power_2 * (raw_second - first**2) + shifts[1] / scale**2
+        skew = power_3 * (raw_third - 3 * first * raw_second + 2 * first**3) + shifts[2] / scale**3
         variance = np.maximum(variance, MIN_VARIANCE)
         half = n / power_2 / 2  # a + b
         ratio = skew / variance**1.5 * (half + 2) / (2 * np.sqrt(half + 1))
         share = (1 - ratio / np.sqrt(4 + ratio**2)) / 2  # a / (a + b)
         share = np.clip(share, min(0.5 / half, 0.5), max(1 - 0.5 / half, 0.5))
-        width = unit * np.sqrt(variance * (half + 1) / (share * (1 - share)))
-        return cls(mean, unit - width * share, width, half * share, half * (1 - share))
+        width = scale * np.sqrt(variance * (half + 1) / (share * (1 - share)))
+        return cls(mean, scale - width * share, width, half * share, half * (1 - share))
 
     def select(self, blocks: Array) -> NullNorms:
         """Return some blocks."""
@@ -175,7 +175,10 @@ class NullNorms(NamedTuple):
         return np.asarray(np.sqrt(squares))
 
     def exceedance(self, norms: Array, shares: Array) -> tuple[Array, Array]:
-        """Return P(norm >= h) over hurdles h (B, H) with their shares (H,), and -dP / d log h."""
+        """Return P = P(norm >= h), averaged over hurdles h, and -dP / d log h, each (B,).
+
+        norms (B, H): the hurdles h of each block, with their shares (H,).
+        """
         from scipy.special import betainc, betaln
 
         a = self.a[:, None]
@@ -199,13 +202,14 @@ def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Ar
     is_shifted = bool(np.abs(fixed).max() > 1e-6 * np.abs(rows).max())
     for numbers, padded in blocks_by_size(blocks, rows.shape[1]):
         A = rows[padded]
-        B = A.transpose(0, 2, 1)
-        gram = A @ B if A.shape[1] < A.shape[2] else B @ A
+        A_transposed = A.transpose(0, 2, 1)
+        # The smaller of both, which have the same traces.
+        gram = A @ A_transposed if A.shape[1] < A.shape[2] else A_transposed @ A
         traces[0, numbers] = np.einsum("kii->k", gram)
         traces[1, numbers] = np.einsum("kij,kij->k", gram, gram)
         traces[2, numbers] = np.einsum("kij,kij->k", gram @ gram, gram)
         if is_shifted:
-            products = B @ fixed[padded]
+            products = A_transposed @ fixed[padded]
             shifts[0, numbers] = np.square(fixed[padded]).sum(axis=(1, 2))
             shifts[1, numbers] = 4 * np.square(products).sum(axis=(1, 2)) * exchange.powers[1]
             shifts[2, numbers] = 24 * np.square(A @ products).sum(axis=(1, 2)) * exchange.powers[2]
