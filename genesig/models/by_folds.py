@@ -18,8 +18,8 @@ from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
     FoldRouting,
-    check_folds,
     checked_weights,
+    held_out_folds,
 )
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
@@ -80,8 +80,7 @@ class _GridSearch(FoldRouting):
         """
         stratified = is_classifier(self) or strata.dtype.kind == "b"
         splitter = check_cv(self.cv, strata, classifier=stratified)
-        folds = [held_out for _, held_out in splitter.split(X, strata, **split_parameters)]
-        check_folds(folds, weights)
+        folds = held_out_folds(splitter.split(X, strata, **split_parameters), len(X), weights)
         is_training = np.ones((len(X), len(folds)), dtype=bool)
         for fold, held_out in enumerate(folds):
             is_training[held_out, fold] = False
@@ -102,24 +101,22 @@ class _GridSearch(FoldRouting):
         Ties go to the largest tau, then to the largest lam, then to the largest mu.
         """
         self.taus_ = _tau_fractions(self.tau)
-        mus = _falling_grid("mu", self.mu)
-        lams = _falling_grid("lam", self.lam)
-        self.mus_ = mus
-        self.lams_ = lams
+        self.mus_ = _falling_grid("mu", self.mu)
+        self.lams_ = _falling_grid("lam", self.lam)
         norm = sets.norm[:, None]  # ||Z'Z||/n of each fold, the unit of mu and lam
         errors = []
-        for mu in mus:
+        for mu in self.mus_:
             gene_lists = solve(self.taus_ * sets.tau_max[:, None], mu * norm)
             if gene_lists.message:
                 warnings.warn(gene_lists.message, ConvergenceWarning, stacklevel=4)
-            errors.append(error(scores(gene_lists, lams * norm)))
+            errors.append(error(scores(gene_lists, self.lams_ * norm)))
         self.error_path_ = np.stack(errors)
         # Grids fall, so that the first of equal errors has the largest tau, then lam, then mu.
         is_smallest = self.error_path_ <= self.error_path_.min() * (1 + 1e-12)
         tau_index, lam_index, mu_index = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
         self.tau_ = float(self.taus_[tau_index])
-        self.mu_ = float(mus[mu_index])
-        self.lam_ = float(lams[lam_index])
+        self.mu_ = float(self.mus_[mu_index])
+        self.lam_ = float(self.lams_[lam_index])
 
     def _with_chosen_settings(self, estimator_class: type[BaseEstimator]) -> BaseEstimator:
         """Return an estimator without cross-validation that has the chosen settings."""
@@ -175,7 +172,7 @@ class _L1L2CV(_GridSearch, _L1L2):
             adjustment=weight_adjustment,
         )
 
-        def mean_square(scores: Array) -> Array:
+        def mean_square(scores: Array) -> Array:  # scores (n_folds, n_tau, n_lam, n)
             fold_squares = (
                 np.square(y[held_out] - fold_scores[..., held_out]) @ weights[held_out]
                 for fold_scores, held_out in zip(scores, folds, strict=True)
@@ -206,7 +203,7 @@ class L1L2RegressorCV(FoldRegressor, _L1L2CV):
     mu, lam : float or sequence of float
         In units of ||Z'Z||/n of each fold.
     cv : int, splitter or iterable of (rows, held-out rows)
-        None: five folds, stratified for classes.
+        The rows are all others. None: five folds, stratified for classes.
     unit_variance, solver, tolerance
         As in `L1L2Regressor`.
 
@@ -284,7 +281,7 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
     tau, mu, lam
         As in `L1L2RegressorCV`.
     cv : int, splitter or iterable of (rows, held-out rows)
-        None: five folds. Folds set by their number are stratified by event.
+        The rows are all others. None: five folds. Folds set by number are stratified by event.
     unit_variance, ties, tolerance
         As in `L1L2Cox`.
 
@@ -343,7 +340,7 @@ class L1L2CoxCV(_GridSearch, L1L2Cox):
             ties=self.ties,
         )
 
-        def deviance(scores: Array) -> Array:
+        def deviance(scores: Array) -> Array:  # scores (n_folds, n_tau, n_lam, n)
             fold_scores = scores.reshape(len(folds), -1, len(X))
             deviances, _ = left_out_deviance(time, event, folds, fold_scores, self.ties, weights)
             return deviances.reshape(scores.shape[1:3])

@@ -27,8 +27,8 @@ from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
     FoldRouting,
-    check_folds,
     checked_weights,
+    held_out_folds,
     mean_one_weights,
 )
 from genesig.optim.nonlinear.problem import InvalidProblem
@@ -65,7 +65,7 @@ class SparsePCA(
     unit_variance : bool
         Divide each feature by its standard deviation.
     cv : int, splitter or iterable of (rows, held-out rows)
-        Folds that choose tau.
+        Folds that choose tau; the rows are all that a fold does not hold out.
 
     Attributes
     ----------
@@ -120,8 +120,7 @@ class SparsePCA(
         weights = mean_one_weights(sample_weight, X)
         if self.tau is None:
             splitter = check_cv(self.cv)
-            folds = [test_rows for _, test_rows in splitter.split(X, **split_parameters)]
-            check_folds(folds, weights)
+            folds = held_out_folds(splitter.split(X, **split_parameters), len(X), weights)
             tau_search = search_tau(
                 X,
                 n_components,
@@ -203,8 +202,8 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         self.width_ = widths[0]
         if n_components is None:
             cv = check_cv(self.cv, y, classifier=is_classifier(self))
-            folds = [test_rows for _, test_rows in cv.split(X, y, **(split_parameters or {}))]
-            check_folds(folds, weights)
+            splits = cv.split(X, y, **(split_parameters or {}))
+            folds = held_out_folds(splits, len(X), weights)
             choice = choose_components(points, y, folds, widths, weights)
             self.width_ = choice.width
             n_components = choice.components
@@ -243,7 +242,7 @@ class KernelPCRRegressor(FoldRegressor, _KernelPCR):
     n_components : int, optional
         m, at most the rank of the centred kernel matrix. None chooses it.
     cv : int, splitter or iterable of (rows, held-out rows)
-        Folds whose squared error chooses m and a sequence's width.
+        Folds whose squared error chooses m and a sequence's width; as in `SparsePCA`.
 
     Attributes
     ----------

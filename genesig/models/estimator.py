@@ -66,12 +66,25 @@ def check_classes(y: Array, weights: Array | None) -> None:
         raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
 
 
-def check_folds(held_out_rows: Iterable[Array], weights: Array | None) -> None:
-    """Raise InvalidProblem if all rows outside a fold's held-out rows (m,) have weight 0."""
-    if weights is not None and not all(np.delete(weights, rows).any() for rows in held_out_rows):
-        raise InvalidProblem(
-            "sample_weight is 0 for all training samples of a fold; give other folds (cv)"
-        )
+def held_out_folds(
+    splits: Iterable[tuple[Array, Array]], n: int, weights: Array | None
+) -> list[Array]:
+    """Return the held-out rows of each (training rows, held-out rows) of n rows.
+
+    Raises InvalidProblem: if a fold trains on other rows than all that it does not hold out, as
+    folds in the order of time do; and if all these have weight 0.
+    """
+    folds = []
+    for training_rows, held_out in splits:
+        other_rows = np.delete(np.arange(n), held_out)
+        if not np.array_equal(np.unique(np.arange(n)[training_rows]), other_rows):
+            raise InvalidProblem("each fold (cv) must train on all rows that it does not hold out")
+        if weights is not None and not weights[other_rows].any():
+            raise InvalidProblem(
+                "sample_weight is 0 for all training samples of a fold; give other folds (cv)"
+            )
+        folds.append(held_out)
+    return folds
 
 
 def sample_weight_keywords(sample_weight: Any) -> dict[str, Any]:

@@ -10,16 +10,18 @@ from places import ROOT
 from reference_formulas import log_likelihood, tied
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig import (
+    KernelPCRRegressor,
     L1L2Classifier,
     L1L2ClassifierCV,
     L1L2Cox,
     L1L2CoxCV,
     L1L2Regressor,
     L1L2RegressorCV,
+    SparsePCA,
 )
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.problem import InvalidProblem
@@ -42,6 +44,15 @@ def data(n=45, d=30):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * rng.uniform(0.5, 3, d) + 4
     return X, X[:, :3].sum(axis=1) + rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    "estimator", [L1L2RegressorCV(**SMALL_GRID), KernelPCRRegressor(), SparsePCA()]
+)
+def test_folds_that_train_on_earlier_rows_alone_are_refused(estimator):
+    X, y = data()
+    with pytest.raises(InvalidProblem, match="must train on all rows"):
+        clone(estimator).set_params(cv=TimeSeriesSplit(3)).fit(X, y)
 
 
 def by_hand(plain, X, y, splits, error):
