@@ -40,9 +40,9 @@ from genesig.plugins import Registry
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 
-Folds = Sequence[Array]
-Baseline = Callable[..., Array]
-FitFunction = Callable[[float, Array, Array, Array], Array]
+Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
+Baseline = Callable[..., Array]  # (X, y, X_test, folds, random_state) to scores of X_test
+FitFunction = Callable[[float, Array, Array, Array], Array]  # the `fit` of `best_setting`
 
 N_TREES = 201  # odd, so that the votes of fully grown trees do not tie
 KERNEL_WIDTHS = (0.5, 1.0, 2.0)
@@ -159,11 +159,11 @@ def forest_votes(X: Array, y: Array, X_test: Array, random_state: int) -> tuple[
     for _ in range(N_TREES):
         tree_state = forest_state.randint(np.iinfo(np.int32).max)
         drawn = np.random.RandomState(tree_state).randint(0, n, n)
-        times = np.bincount(drawn, minlength=n)
+        n_draws = np.bincount(drawn, minlength=n)
         tree = DecisionTreeClassifier(max_features="sqrt", random_state=tree_state)
-        tree.fit(rows[:n], y, sample_weight=times, check_input=False)
+        tree.fit(rows[:n], y, sample_weight=n_draws, check_input=False)
         shares = tree.predict_proba(rows, check_input=False)
-        is_absent = times == 0
+        is_absent = n_draws == 0
         held_out_shares[is_absent] += shares[:n][is_absent]
         n_trees[is_absent] += 1
         votes += shares[n:]
@@ -177,9 +177,7 @@ def majority(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int)
 
 def mean(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
     """Return the mean response of the training rows."""
-    from sklearn.dummy import DummyRegressor
-
-    return np.asarray(DummyRegressor().fit(X, y).predict(X_test))
+    return np.full(len(X_test), y.mean())
 
 
 def no_order(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
@@ -193,7 +191,8 @@ def ridge_survival(X: Array, y: Array, X_test: Array, folds: Folds, random_state
     lam runs from 10 to 1e-4 times the largest eigenvalue of X'X over the number of rows.
     """
     X, X_test, scale = row_space(X, X_test)
-    return _cox_ridge(0, X, y, X_test, folds, scale / len(y) * np.geomspace(10, 1e-4, 6))
+    lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
+    return _cox_ridge(X, y, X_test, folds, lam, q=0)
 
 
 def _ridge(X: Array, y: Array, X_test: Array, folds: Folds) -> tuple[Array, Array]:
@@ -302,7 +301,7 @@ def _component_regression(
     train = np.arange(n)
     test = np.arange(n, n + len(X_test))
     alpha, intercept = component_regressions(points.kernel(train, train, choice.width), y)
-    n_components = min(choice.components, len(intercept) - 1)
+    n_components = min(choice.components, len(intercept) - 1)  # not above the numerical rank
     scores = (
         intercept[n_components] + points.kernel(test, train, choice.width) @ alpha[:, n_components]
     )
@@ -436,7 +435,7 @@ def ridge_with_covariates(q: int) -> Mapping[str, Baseline]:
 
     def times(X: Array, y: Array, X_test: Array, folds: Folds, random_state: int) -> Array:
         X, X_test, scale = _rotate_genes(q, X, X_test)
-        return _cox_ridge(q, X, y, X_test, folds, scale / len(y) * PENALTY_GRID)
+        return _cox_ridge(X, y, X_test, folds, scale / len(y) * PENALTY_GRID, q=q)
 
     return ByKind({**by_regression(partial(_ridge_with_covariates, q)), "survival": times})
 
@@ -448,13 +447,13 @@ def _ridge_with_covariates(
     from sklearn.linear_model import Ridge
 
     def fit(alpha: float, X_train: Array, y_train: Array, X_heldout: Array) -> Array:
+        # Regression of y and of each gene on the covariates, then ridge on their residuals.
         covariates, test_covariates = (
             np.column_stack([np.ones(len(rows)), rows[:, :q]]) for rows in (X_train, X_heldout)
         )
-        on_covariates = np.linalg.lstsq(
-            covariates, np.column_stack([y_train, X_train[:, q:]]), rcond=None
-        )[0]
-        residual = np.column_stack([y_train, X_train[:, q:]]) - covariates @ on_covariates
+        y_and_genes = np.column_stack([y_train, X_train[:, q:]])
+        on_covariates = np.linalg.lstsq(covariates, y_and_genes, rcond=None)[0]
+        residual = y_and_genes - covariates @ on_covariates
         gene_coefs = (
             Ridge(alpha=alpha, fit_intercept=False).fit(residual[:, 1:], residual[:, 0]).coef_
         )
@@ -470,22 +469,26 @@ def _ridge_with_covariates(
     return fit(alpha, X, y, X_test), held_out_scores
 
 
-def _cox_ridge(q: int, X: Array, y: Array, X_test: Array, folds: Folds, lam: Array) -> Array:
+def _cox_ridge(X: Array, y: Array, X_test: Array, folds: Folds, lam: Array, *, q: int) -> Array:
     """Return test scores of Cox ridge regression; the first q columns have no penalty.
 
     lam (L,): one is chosen by the left-out partial likelihood.
     """
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in folds]
-    fits = np.stack([_adjusted_cox_scores(q, X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], folds, fits, DEFAULT_TIES)
-    return np.asarray(_adjusted_cox_scores(q, X, y, lam[[int(np.argmin(error))]], X_test)[0])
+    fold_scores = np.stack(
+        [_adjusted_cox_scores(X[rows], y[rows], lam, X, q=q) for rows in training_sets]
+    )
+    error, _ = left_out_deviance(y["time"], y["event"], folds, fold_scores, DEFAULT_TIES)
+    best_lam = lam[[int(np.argmin(error))]]
+    return np.asarray(_adjusted_cox_scores(X, y, best_lam, X_test, q=q)[0])
 
 
-def _adjusted_cox_scores(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
+def _adjusted_cox_scores(X: Array, y: Array, lam: Array, X_test: Array, *, q: int) -> Array:
     """Return the scores of X_test at each lam, (L, n_test); the first q columns are covariates."""
     risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)[q:]
-    covariate_adjustment = adjustment(np.ones((len(X), 1), dtype=bool), X[None, :, :q])
+    all_rows = np.ones((len(X), 1), dtype=bool)  # one training set
+    covariate_adjustment = adjustment(all_rows, covariates=X[None, :, :q])
     Z = (X[:, q:] - mean)[risk.order]
     C = covariate_adjustment.basis[0].T[risk.order]
     coefs = ridge(risk, Z, C, lam, column_ridge=separation_ridge(risk, C)).b
@@ -498,6 +501,9 @@ def _adjusted_cox_scores(q: int, X: Array, y: Array, lam: Array, X_test: Array) 
 
 
 def _rotate_genes(q: int, X: Array, X_test: Array) -> tuple[Array, Array, float]:
-    """Return X and X_test with the genes in coordinates of the row space of the training genes."""
+    """Return X and X_test with the genes in coordinates of `row_space`, and its eigenvalue.
+
+    The first q columns, the covariates, stay.
+    """
     Z, Z_test, scale = row_space(X[:, q:], X_test[:, q:])
     return np.hstack([X[:, :q], Z]), np.hstack([X_test[:, :q], Z_test]), scale

@@ -201,7 +201,7 @@ class DerivativeModel(FoldRouting, FeatureSelector, BaseEstimator):  # type: ign
         folds: (training rows, held-out rows) of each. counts (n,): how often each row counts, which
         is its sample weight; None if each counts once.
         """
-        lam = tuple(self.lam) if self.debias else (np.nan,)
+        lam = tuple(self.lam) if self.debias else (np.nan,)  # no ridge: one column of errors
         taus = self._taus()
         grid = [
             (float(nu), float(width))

@@ -109,12 +109,12 @@ def _minimise_dual(
         gradient_step = features @ step / -n
         slope = (difference - intercept) @ step / n
         to_boundary = np.where(step > 0, 1 - p, p) / np.maximum(np.abs(step), 1e-300)
-        step_share = min(1.0, 0.99 * to_boundary.min())
+        step_share = min(1.0, 0.99 * to_boundary.min())  # p stays above 0 and below 1
         while True:
             next_p = p + step_share * step
             next_gradient = gradient + step_share * gradient_step
             next_value = dual(next_p, next_gradient)
-            if next_value <= value + 1e-4 * step_share * slope:
+            if next_value <= value + 1e-4 * step_share * slope:  # Armijo
                 break
             if abs(step_share * slope) <= 1e-15 * abs(value):
                 break  # below the rounding of the dual

@@ -173,7 +173,7 @@ def _correlation(X: Array, y: Array) -> Array:
 
 def _cox_z(X: Array, y: Array) -> Array:
     """Return z of Cox's score test of each column, (d,); 0 for constant columns."""
-    return np.nan_to_num(score_test(X, y, None, DEFAULT_TIES)[0])
+    return np.nan_to_num(score_test(X, y, stratum=None, ties=DEFAULT_TIES)[0])
 
 
 def _compound_path(gene_statistic: Callable[[Array, Array], Array]) -> ScorePath:
@@ -285,7 +285,7 @@ class _Centroids(NamedTuple):
 
 
 def _class_columns(scores: Array) -> Array:
-    """Return a score for each class, (n, T), from a decision function (n,) or (n, T)."""
+    """Return a score for each class, (n, T), from (n, T) or, for two classes, (n,) or (n, 1)."""
     return np.column_stack([-scores, scores]) / 2 if scores.size == len(scores) else scores
 
 
