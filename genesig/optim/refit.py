@@ -141,7 +141,7 @@ def covariate_coef(
         for list_number in range(n_lists):
             entries = row_entries(path.indptr, i * n_lists + list_number)
             linear = sets.X[:, path.indices[entries]] @ values[entries]
-            linear = (adjustment.root_weights[:, i] * linear.T).T
+            linear = (adjustment.root_weights[:, i] * linear.T).T  # Q is orthogonal to its mean
             gamma[i, list_number] = adjustment.to_basis[i] @ (y_on_basis[i] - Q.T @ linear)
     return gamma
 

@@ -145,8 +145,8 @@ def _fit_level(
     """Return the fit at a level by Newton steps, and its state.
 
     They end once the gap, relative to the null deviance, is small, or no step decreases the
-    objective. The gap of `WorkingSetSolver` is relative to the mean square of Y; its tolerance is
-    bounded, because Y is nearly 0 if η is.
+    objective. The gap of `WorkingSetSolver` is relative to the mean square of Y, and at most
+    `INNER_TOLERANCE_SHARE`, however small Y is.
     """
     null_deviance = loss.risk.null_deviance
     steps = 0
