@@ -98,7 +98,7 @@ def algorithm_1(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> tuple[Ar
 
 
 def iterates(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> Iterator[Array]:
-    """Yield ``b <- S(b + Z'(y - Zb)/C, n tau/(2C)) / (1 + n mu/C)`` without end.
+    """Yield ``b <- S(b + Z'(y - Zb)/C, n tau/(2C)) / (1 + n mu/C)`` without end; 0 once if Z is 0.
 
     Z (n, d). y (n,). tau (d,): threshold of each feature, weights included. b (d,).
     """

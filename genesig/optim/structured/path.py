@@ -79,9 +79,9 @@ class WorkingSetSolver:
         self.steps = 0
         self.earlier = (last_tau, rho_of_all)
         self.working_set, self.rho = self.working_set[nonzero], self.rho[nonzero]
-        for position, k in enumerate(nonzero):  # designs stay in the order of the working set
-            if position < k:
-                self.designs[position] = self.designs[k]
+        for position, previous in enumerate(nonzero):  # designs stay in the working set's order
+            if position < previous:
+                self.designs[position] = self.designs[previous]
         if len(nonzero):
             extrapolated = rho_of_all + (rho_of_all - earlier_rho) * (
                 (tau - last_tau) / (last_tau - earlier_tau) if earlier_tau > last_tau else 0
