@@ -83,6 +83,15 @@ def test_command_prints_every_method_and_resumes_from_its_results(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "script", ["accuracy/omics", "accuracy/gene_set_lists", "robustness/spoiled_files"]
+)
+def test_script_that_uses_test_materials_is_imported_alone(script):
+    path = ROOT / "benchmarks" / script
+    subprocess.run([sys.executable, "-c", f"import {path.name}"], cwd=path.parent, check=True)
+
+
+@pytest.mark.slow
 def test_the_other_rules_are_measured_on_any_data(tmp_path):
     script = ROOT / "benchmarks/answers_alternatives.py"
     command = [sys.executable, str(script), "--seeds", "1", simulate_source(tmp_path)]

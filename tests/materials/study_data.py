@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+# Scripts of benchmarks/ put only the folder of this file on the path.
+sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+
 from linear_loops import study_half_samples
 from study import settings, splits_of
 
