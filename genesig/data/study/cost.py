@@ -198,6 +198,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
             MODULE_SECONDS_PER_VALUE * n_modules * size.samples * size.genes, 250 + 6 * matrix_mb
         )
     if nonlinear["enabled"]:
+        # one of each inner fold and pair of settings, then one of the training set
         n_paths = 1 + _n_inner_folds(config, size) * len(nonlinear["nu"]) * len(nonlinear["width"])
         split_seconds = n_paths * _nonlinear_path_seconds(config, size)
         job_mb = 250 + 4 * matrix_mb

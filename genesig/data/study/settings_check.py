@@ -232,7 +232,11 @@ def _indicator_faults(config: Config) -> SettingFaults:
 
 
 def _mu_faults(config: Config) -> SettingFaults:
-    """Yield values of mu that are not ascending, or that are chosen but not in the grid."""
+    """Yield values of mu that are not ascending, or that are chosen but not in the grid.
+
+    mu weighs the squared l2 term of a nested list. List minimal has that of ``signature.mu``, list
+    stable chooses among those of ``linear.mu_choice``.
+    """
     linear = config["linear"]
     mu = config["linear"]["mu"]
     chosen_mu = config["signature"]["mu"]
