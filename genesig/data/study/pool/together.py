@@ -55,8 +55,7 @@ def pool_studies(settings: StudySettings, problems: list[Problem]) -> Pool | Non
     problems += _check_responses(members, settings)
     problems += _check_scales(members)
     problems += _check_study_sizes(members, settings.align)
-    common = common_genes(members, problems)
-    if common:
+    if common := common_genes(members, problems):
         problems += check_shared_samples(members, common)
     if has_errors(problems[n_previous_problems:]):
         return None
