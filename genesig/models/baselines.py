@@ -230,7 +230,7 @@ def svm_classes(X: Array, y: Array, X_test: Array, folds: Folds, random_state: i
     from sklearn.svm import SVC
 
     def fit(C: float, X_train: Array, y_train: Array, X_heldout: Array) -> Array:
-        if len(np.unique(y_train)) < 2:
+        if len(np.unique(y_train)) < 2:  # a fold without the other class
             return np.full(len(X_heldout), y_train[0])
         # Exchanged classes must give the scores with the other sign. SVC gives them only within its
         # tolerance, so the first row always counts as the class -1.

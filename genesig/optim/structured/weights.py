@@ -158,7 +158,7 @@ class NullNorms(NamedTuple):
         variance = np.maximum(variance, MIN_VARIANCE)
         half = n / power_2 / 2  # a + b
         ratio = skew / variance**1.5 * (half + 2) / (2 * np.sqrt(half + 1))
-        share = (1 - ratio / np.sqrt(4 + ratio**2)) / 2  # a / (a + b)
+        share = (1 - ratio / np.sqrt(4 + ratio**2)) / 2  # a / (a + b), from the skewness
         share = np.clip(share, min(0.5 / half, 0.5), max(1 - 0.5 / half, 0.5))
         width = scale * np.sqrt(variance * (half + 1) / (share * (1 - share)))
         return cls(mean, scale - width * share, width, half * share, half * (1 - share))
