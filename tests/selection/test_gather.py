@@ -8,12 +8,15 @@ import pytest
 from gathered_study import MU, chance_of, make_fits, make_study
 
 from genesig.results import CrossValidation, load_table, save_tables
+from genesig.results.dataset import CHROMOSOME, POSITION
+from genesig.results.fits import Answers
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import CONTROL_COLUMNS, controls_table, null_study
 from genesig.selection.assess.stability import PairAgreement, list_agreement, stability_table
 from genesig.selection.gather import LinearResults, _class_columns, gather
-from genesig.selection.genes.frequency import selection_matrix
+from genesig.selection.genes.export import stretches_table
+from genesig.selection.genes.frequency import nested_lists, selection_matrix
 
 STANDARDISING_STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
@@ -272,3 +275,41 @@ def test_class_of_a_gene_outside_the_model_is_empty():
     dataset = replace(dataset, design=replace(dataset.design, classes=("a", "b", "c")))
     columns = _class_columns(dataset, np.array([[0.0, 0.0, 0.0], [0.1, 0.3, -0.4]]))
     assert columns["class"].tolist() == ["", "b"]
+
+
+def stretches_of(final):
+    """Return stretches.tsv of a study whose genes are neighbours on one chromosome, and its X."""
+    dataset, _, observed, _ = make_study(0)
+    places = {CHROMOSOME: "1", POSITION: np.arange(len(dataset.genes), dtype=float)}
+    dataset = replace(dataset, var=dataset.var.assign(**places))
+    nested = nested_lists(dataset, observed.with_chosen(), cv_frequency=0.5)
+    return stretches_table(dataset, nested, final), dataset.X
+
+
+def test_stretches_of_several_classes_contribute_by_the_norm_of_the_weights():
+    final = make_study(0)[3]
+    several = replace(final, values=np.outer(final.values, [1.0, -0.5, -0.5]))
+    table, X = stretches_of(several)
+    genes, weights = several.with_chosen().chosen_coef(0)
+    sizes = np.linalg.norm(weights, axis=1) * X[:, genes].std(axis=0)
+    assert table["contribution"].sum() == pytest.approx(sizes.sum())
+
+
+def test_stretches_have_the_genes_of_the_predictive_model():
+    final = make_study(0)[3]
+    predictive_genes = np.setdiff1d(np.arange(15), final.with_chosen().chosen_coef(0)[0])
+    weights = np.ones(len(predictive_genes))
+    with_answers = replace(
+        final,
+        answers=Answers(
+            indptr=np.array([0, len(weights), len(weights)]),
+            indices=predictive_genes,
+            values=weights,
+            intercept=np.zeros((1, 2)),
+            scores=np.zeros((0, 2)),
+            controlled=np.array([True]),
+        ),
+    )
+    table, X = stretches_of(with_answers)
+    assert table["genes"].sum() == len(predictive_genes)
+    assert table["contribution"].sum() == pytest.approx(X[:, predictive_genes].std(axis=0).sum())

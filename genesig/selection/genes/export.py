@@ -73,7 +73,7 @@ def signature_annotated(
 
 def save_signature(path: str | Path, data: anndata.AnnData) -> None:
     """Write the signature as ``.h5ad``."""
-    # HDF5 crashes on a full disk, so free space is checked beforehand.
+    # HDF5 crashes on a full disk: free space is checked first, for values, names and the rest.
     needed_bytes = data.X.nbytes + 200 * sum(data.shape) + 65536
     with whole_file(path, needed_bytes) as temporary_path:
         data.write_h5ad(temporary_path)
@@ -92,9 +92,9 @@ def _frequency_by_mu(
 
 
 def _storable(value: Any) -> Any:
-    """Return a setting as HDF5 holds it: no None, lists as arrays, any other value as JSON."""
+    """Return a setting as HDF5 holds it: no None, lists of one type as arrays, others as JSON."""
     if isinstance(value, Mapping):
-        if any("/" in str(key) for key in value):
+        if any("/" in str(key) for key in value):  # HDF5 would nest such a key
             return json.dumps(value)
         return {str(key): _storable(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
@@ -112,14 +112,17 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     A stretch is a run of genes of the model that are neighbours among those measured on a
     chromosome; a gene without a position is a stretch by itself, and ``chromosome``, ``start`` and
     ``end`` are blank. ``first`` and ``last`` name its ends, ``contribution`` is the sum of the
-    weights, each times the gene's standard deviation, ``cv_frequency`` the mean CV frequency of its
-    genes in the lists that the outer splits chose, ``least_cv_frequency`` the smallest.
+    weights (of several classes: of their norms), each times the gene's standard deviation,
+    ``cv_frequency`` the mean CV frequency of its genes in the lists that the outer splits chose,
+    ``least_cv_frequency`` the smallest.
     """
     import pandas as pd
 
-    chromosomes, positions = dataset.places()
+    chromosomes, positions = dataset.places()  # of each gene
     genome = Genome.from_columns(len(chromosomes), chromosomes, positions)
-    genes, weights = final.coef(0, int(final.chosen_lists[0]))
+    genes, weights = final.with_chosen().chosen_coef(0)
+    if weights.ndim == 2:
+        weights = np.linalg.norm(weights, axis=1)
     contributions = np.zeros(len(chromosomes))
     in_model = np.zeros(len(chromosomes), dtype=bool)
     order = genome.order
