@@ -1,4 +1,4 @@
-"""Gene sets of which the lists, or all genes by their t, hold more than under permuted labels."""
+"""Enrichment of gene sets in gene lists, and among all genes ranked by their t."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class MeasuredSets:
     def from_dataset(cls, dataset: Dataset, sets: GeneSets) -> MeasuredSets:
         """Return the sets of symbols; columns with one symbol are one gene."""
         number_of_symbol: dict[str, int] = {}
-        columns = dataset.var["symbol"].tolist()
+        symbols = dataset.var["symbol"].tolist()
         gene_of_column = np.array(
-            [number_of_symbol.setdefault(str(name), len(number_of_symbol)) for name in columns]
+            [number_of_symbol.setdefault(str(name), len(number_of_symbol)) for name in symbols]
         )
         from scipy.sparse import csr_array
 
@@ -67,7 +67,7 @@ class MeasuredSets:
         ones = np.ones(len(sets.indices))
         members = csr_array((ones, gene_of_column[sets.indices], sets.indptr), shape=shape)
         members.sum_duplicates()
-        members.data[:] = 1.0
+        members.data[:] = 1.0  # however many probes a gene has
         return cls(np.array(list(number_of_symbol), dtype=object), gene_of_column, members)
 
     def __len__(self) -> int:
@@ -157,7 +157,10 @@ def _list_rows(measured: MeasuredSets, sets: GeneSets, name: str, columns: Array
 def shared_sets(
     sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
 ) -> pd.DataFrame:
-    """Return the sets with a shared gene, smallest p first; the index numbers them."""
+    """Return the sets with a shared gene, by family p, then p; the index has their numbers.
+
+    shared, expected, p, family (n_sets,): `family` is NaN if the sets are not tested together.
+    """
     import pandas as pd
 
     table = pd.DataFrame(
@@ -195,13 +198,13 @@ def permuted_lists_table(
     ``shared`` is the mean number of a set's genes in the chosen lists of the splits and ``size``
     their mean length; ``expected`` is the mean of the former over the permutations, per gene of
     their lists, times ``size``. p compares `excess` with that of the same set in the permutations,
-    ``family_p`` with the largest of all sets, see `family_p`.
+    ``family_p`` with the largest of all sets, see `family_p`. observed, permuted: with their chosen
+    lists appended by `Fits.with_chosen`.
     """
     shared, size = _shared_counts(measured, observed)
     null, sizes = _shared_counts(measured, permuted)
-    observed_excess, null_excess = (
-        excess(*arguments, measured) for arguments in ((shared, size), (null, sizes))
-    )
+    observed_excess = excess(shared, size, measured)
+    null_excess = excess(null, sizes, measured)
     p = (1 + (null_excess >= observed_excess - STATISTIC_ROUNDING).sum(axis=0)) / (1 + len(null))
     expected = (null / np.maximum(sizes, 1e-300)[:, None]).mean(axis=0) * size
     table = shared_sets(sets, shared[0], expected, p, family_p(observed_excess[0], null_excess))
@@ -231,16 +234,16 @@ def excess(shared: Array, size: Array, measured: MeasuredSets) -> Array:
 
 
 def _shared_counts(measured: MeasuredSets, fits: Fits) -> tuple[Array, Array]:
-    """Return the number of genes of each set in the lists of each permutation, and of all genes.
+    """Return the genes that the last list of each permutation shares with each set, and its size.
 
     (n_permutations, n_sets) and (n_permutations,), means over the splits.
     """
     n_mu = len(fits.mu)
-    permutation_numbers = np.unique(fits.permutation)
+    n_permutations = len(np.unique(fits.permutation))
     counts = selection_counts(fits, len(measured.gene_of_column))[n_mu - 1 :: n_mu]
-    splits = len(fits) / max(1, len(permutation_numbers))
-    mean_counts = np.zeros((len(permutation_numbers), len(measured)))
-    np.add.at(mean_counts.T, measured.gene_of_column, counts.toarray().T / splits)
+    n_splits = len(fits) / max(1, n_permutations)
+    mean_counts = np.zeros((n_permutations, len(measured)))
+    np.add.at(mean_counts.T, measured.gene_of_column, counts.toarray().T / n_splits)
     return (measured.members @ mean_counts.T).T, mean_counts.sum(axis=1)
 
 
@@ -343,7 +346,7 @@ def shuffled_scores(
 ) -> Array:
     """Return the scores of all sets under permuted labels, (n_shuffles, n_sets)."""
     null = np.empty((n_shuffles, len(measured.sizes())))
-    for number in range(1, n_shuffles + 1):
+    for number in range(1, n_shuffles + 1):  # permutation 0 has the observed labels
         X = dataset.X[draw_permutation(dataset, splits, number)]
         statistic = by_gene(statistics(replace(dataset, X=X)), measured)
         null[number - 1] = maxmean_scores(statistic, measured)
@@ -405,8 +408,9 @@ def columns_of_lists(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[
 
     Core genes replace FDR-selected ones if the study selects none by FDR.
     """
-    signature, nested, blocks = (tables[key] for key in ("signature", "nested_lists", "blocks"))
+    signature, nested, blocks = (tables[key] for key in TABLES_OF_LISTS)
     selection_column = "fdr_selected" if "fdr_selected" in signature else "core"
+    # Columns read from a file are text or numbers.
     is_selected = signature[selection_column].astype(str).str.lower().isin(["true", "1"])
     genes_of_list = {
         "signature": signature["gene"],

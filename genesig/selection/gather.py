@@ -1,4 +1,7 @@
-"""All result tables of the observed labels, made from the fits of one study."""
+"""All result tables of the observed labels, made from the fits of one study.
+
+The chosen list is the list or model that predicts; `Fits.with_chosen` appends it with mu NaN.
+"""
 
 from __future__ import annotations
 
@@ -35,26 +38,19 @@ from genesig.selection.genes.univariate import univariate_table
 if TYPE_CHECKING:
     import pandas as pd
 
-SELECTION_COLUMNS = [
-    "gene",
-    "symbol",
-    "selection_frequency",
-    "null_frequency",
-    "selection_p",
-    "selection_q",
-    "fdr_selected",
-]
+SELECTION_MEASURES = ["selection_frequency", "null_frequency", "selection_p", "selection_q"]
+SELECTION_COLUMNS = ["gene", "symbol", *SELECTION_MEASURES, "fdr_selected"]
 """Columns of selection.tsv."""
 
 
 @dataclass(frozen=True)
 class LinearResults:
-    """All that the linear models of a study gave with the observed labels."""
+    """Fits of the linear models to the observed labels, and the half-sample lists."""
 
     outer: CrossValidation
     final: Fits  # of all samples
     subsamples: Fits  # of the halves, which may be none
-    half_sample_study: HalfSampleStudy  # empty if the study selects no genes by half-samples
+    half_sample_study: HalfSampleStudy  # falsy without permutations, which select no genes by FDR
 
     @classmethod
     def load(cls, files: Any) -> LinearResults:
@@ -140,12 +136,13 @@ def selection_table(
     if not half_sample_study:
         return pd.DataFrame(columns=SELECTION_COLUMNS)
     n_lists = int(half_sample_study.lists)
-    counts, *null_counts = half_sample_study.counts()
+    counts, *null_counts = half_sample_study.counts()  # observed labels, then each permutation
     genes = rank_genes(counts, half_sample_study.strength)
-    q = selection_q(counts, expected_tails(half_sample_study.final))
+    null_tails = half_sample_study.final  # lists of all samples under each permutation
+    q = selection_q(counts, expected_tails(null_tails))
     observed_tails = count_tails(counts[None], n_lists)[0]
-    passes_gate = gate_p(observed_tails, half_sample_study.final, fdr) <= MAX_GATE_P
-    has_permutations = len(half_sample_study) >= MIN_PERMUTATIONS
+    passes_gate = gate_p(observed_tails, null_tails, fdr) <= MAX_GATE_P
+    enough_permutations = len(half_sample_study) >= MIN_PERMUTATIONS
     columns = {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy()[genes],
@@ -153,7 +150,7 @@ def selection_table(
         "null_frequency": np.mean(null_counts, axis=0)[genes] / n_lists,
         "selection_p": selection_p(counts, np.array(null_counts))[genes],
         "selection_q": q[genes],
-        "fdr_selected": (q <= fdr)[genes] & passes_gate & has_permutations,
+        "fdr_selected": (q <= fdr)[genes] & passes_gate & enough_permutations,
     }
     return pd.DataFrame(columns, columns=SELECTION_COLUMNS)
 
@@ -188,6 +185,7 @@ def signature_table(
     if gene_weights.ndim == 2:
         weights = np.sqrt(np.square(gene_weights).sum(axis=1))
     ids = [dataset.genes[gene] for gene in genes]
+    # Rows are NaN for a gene in no chosen list of a split.
     cv_rows = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
     block = blocks.set_index("gene").reindex(ids)
     tests = univariate.set_index("gene").loc[ids]
@@ -212,7 +210,7 @@ def signature_table(
         )
         selection_columns = {
             "fdr_selected": fdr_selected,
-            **{name: selection_rows[name].to_numpy(float) for name in SELECTION_COLUMNS[2:-1]},
+            **{name: selection_rows[name].to_numpy(float) for name in SELECTION_MEASURES},
         }
         sort_keys = [-selection_columns["selection_frequency"], ~fdr_selected]
     table = pd.DataFrame(
@@ -241,11 +239,13 @@ def signature_table(
 def _signature_weights(
     dataset: Dataset, final: Fits, selection: pd.DataFrame
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the genes of the model and the FDR-selected genes, ascending, and their weights."""
+    """Return model genes and FDR-selected genes, ascending, and their weights, 0 outside the model.
+
+    Weights are (k,), with several classes (k, T).
+    """
     import pandas as pd
 
-    model = final.with_chosen()
-    genes, weights = model.chosen_coef(0)
+    genes, weights = final.with_chosen().chosen_coef(0)
     fdr_selected = dataset.var.index.get_indexer(
         pd.Index(selection["gene"][selection["fdr_selected"].eq(True)])
     )
@@ -256,10 +256,10 @@ def _signature_weights(
 
 
 def _class_columns(dataset: Dataset, gene_weights: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Return the columns of several classes: the weights of each, and the class of the largest."""
-    names = dataset.design.classes or ()
+    """Return each class's weights and the class of the largest; {} for weights (k,)."""
     if gene_weights.ndim == 1:
         return {}
+    names = dataset.design.classes or ()
     class_of_gene = [
         names[int(np.argmax(weights))] if weights.any() else "" for weights in gene_weights
     ]

@@ -46,8 +46,8 @@ class SurvivalPredictions:
     rows: Array  # (n,) int: rows of the data set
     repeat: int  # number of the repeat of the cross-validation
     y: Array  # (n,) times and events
-    f: Array  # (n,) float: scores less the threshold
-    log_hazard: Array  # (n,) float: scores times the slope of `kinds.Calibration`
+    f: Array  # (n,) float: scores less the threshold; above 0 is high risk
+    log_hazard: Array  # (n,) float: f times the slope of `kinds.Calibration`
     S: Array  # (n, m) float: predicted survival at m times
     losses: Array  # (n, m) float: terms of the Brier score of S
     reference: Array  # (n, m) float: the same of Kaplan and Meier's curve of the training samples
@@ -62,7 +62,8 @@ def predict_test_sets(
     The baseline hazard needs the scores of the training samples, which no fit stores. They follow
     from its weights and the steps learned on its training samples.
 
-    fits: `Fits.with_chosen` of the observed times. times (m,) float.
+    fits: `Fits.with_chosen` of the observed times, whose last list is the chosen one. times (m,)
+    float.
     """
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
     split_of_name = {split.name: split for split in study.splits.outer}
@@ -77,25 +78,26 @@ def predict_test_sets(
             columns = [column_of_gene[int(gene)] for gene in genes]
             scores = fits.intercept[fit, -1] + X[:, columns] @ values
             covariate_scores = np.zeros((len(X), len(fits.mu)))
-            covariate_scores += fits.covariate_scores(fit, covariates)
+            covariate_scores += fits.covariate_scores(fit, covariates)  # 0.0 without covariates
             scores = scores + covariate_scores[:, -1] - fits.threshold[fit]
             weights = None if training_set.covariates is None else training_set.covariates.weights
             yield _predict_test_set(
                 training_set.y,
                 scores,
-                1.0 if fits.line is None else float(fits.line[fit, 0]),
-                training_set.train,
-                training_set.test,
-                split_of_name[training_set.split].repeat,
-                times,
-                training_set.ties or DEFAULT_TIES,
-                weights,
+                risk_slope=1.0 if fits.line is None else float(fits.line[fit, 0]),
+                train=training_set.train,
+                test=training_set.test,
+                repeat=split_of_name[training_set.split].repeat,
+                times=times,
+                ties=training_set.ties or DEFAULT_TIES,
+                weights=weights,
             )
 
 
 def _predict_test_set(
     y: Array,
     scores: Array,
+    *,
     risk_slope: float,
     train: Array,
     test: Array,
@@ -106,7 +108,8 @@ def _predict_test_set(
 ) -> SurvivalPredictions:
     """Return the predictions for one test set, from the scores (n,) of all samples.
 
-    risk_slope: factor that turns scores into logarithms of hazards. weights (n,): of the samples.
+    scores: less the threshold. risk_slope: factor that turns them into logarithms of hazards.
+    train, test: row numbers. weights (n,): weights of the samples.
     """
     training_y = y[train]
     test_y = y[test]
@@ -115,6 +118,7 @@ def _predict_test_set(
     baseline = hazard_of(training_y, log_hazard[train], ties, training_weights)
     S = baseline.survival(log_hazard[test], times)
     censoring_curve = censoring(training_y["time"], training_y["event"])
+    # (1, m): the same curve for every test sample
     reference_survival = kaplan_meier(training_y["time"], training_y["event"]).at(times)[None]
     losses, reference = (
         brier_losses(test_y["time"], test_y["event"], survival, times, censoring_curve)
@@ -134,13 +138,12 @@ def _predict_test_set(
 
 
 def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> Hazard:
-    """Return the baseline hazard of training samples with scores η and weights, (n,)."""
+    """Return the baseline hazard of training samples with log hazards η and weights, (n,)."""
     if weights is not None:
         has_weight = weights > 0
         y = y[has_weight]
         eta = eta[has_weight]
         weights = weights[has_weight]
-
     risk = RiskSets.from_times(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
 
@@ -161,7 +164,10 @@ class SampleMeans:
 def average_repeats(
     test_sets: Sequence[SurvivalPredictions], y: Array, group: Array | None = None
 ) -> SampleMeans:
-    """Return the mean predictions of each sample over the repeats."""
+    """Return each tested sample's mean predictions over the repeats, samples by row number.
+
+    y, group: of all samples of the data set.
+    """
     rows = np.concatenate([test_set.rows for test_set in test_sets])
     samples, sample_number = np.unique(rows, return_inverse=True)
     n_repeats = np.bincount(sample_number).astype(float)
@@ -219,6 +225,7 @@ def survival_tables(study: CrossValidation, *, fold_steps: Any) -> dict[str, pd.
     held_out_scores = collect_held_out(dataset, study.splits, fits)
     assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
+    # The reported error of survival is 1 - C.
     concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)
     return prediction_tables(
         test_sets, y, times, concordance, held_out_scores.test_train_ratio, group
@@ -235,32 +242,31 @@ def prediction_tables(
     y: Array,
     times: Array,
     concordance: tuple[float, Interval],
-    ratio: float = 0.0,
+    test_train_ratio: float = 0.0,
     group: Array | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of `survival_tables` from predictions at times up to the horizon.
 
     y (n,) are the times and events of all samples, `concordance` is Harrell's C with its interval;
-    for ratio and group see `pool_concordance`.
+    for test_train_ratio and group see `pool_concordance`.
     """
     import pandas as pd
 
-    means_of_samples = average_repeats(test_sets, y, group)
+    means = average_repeats(test_sets, y, group)
     horizon = float(times[-1])
-    risk = np.where(means_of_samples.f > 0, "high", "low").astype(object)
     rows = [
         ("concordance", *concordance),
-        *_concordance_rows(test_sets, horizon, ratio, group),
-        *_brier_rows(test_sets, means_of_samples, times, ratio, group),
-        *_calibration_rows(means_of_samples, horizon),
+        *_concordance_rows(test_sets, horizon, test_train_ratio, group),
+        *_brier_rows(test_sets, means, times, test_train_ratio, group),
+        *_calibration_rows(means, horizon),
     ]
     table = pd.DataFrame(
         [(name, value, *limits) for name, value, limits in rows], columns=SURVIVAL_COLUMNS
     )
     return {
-        "survival": table.assign(horizon=horizon, samples=len(means_of_samples.y)),
-        "survival_curves": _curves_table(means_of_samples, risk),
-        "survival_risk": _risk_table(means_of_samples, horizon),
+        "survival": table.assign(horizon=horizon, samples=len(means.y)),
+        "survival_curves": _curves_table(means, np.where(means.f > 0, "high", "low")),
+        "survival_risk": _risk_table(means, horizon),
     }
 
 
@@ -268,7 +274,10 @@ SURVIVAL_COLUMNS = ["measure", "value", "low", "high"]
 
 
 def _concordance_rows(
-    test_sets: Sequence[SurvivalPredictions], horizon: float, ratio: float, group: Array | None
+    test_sets: Sequence[SurvivalPredictions],
+    horizon: float,
+    test_train_ratio: float,
+    group: Array | None,
 ) -> Iterator[SurvivalRow]:
     """Yield Uno's C and the AUC up to the horizon, with their intervals."""
     rows = np.unique(np.concatenate([test_set.rows[test_set.y["event"]] for test_set in test_sets]))
@@ -279,24 +288,24 @@ def _concordance_rows(
             y = test_set.y
             value = measure(y["time"], y["event"], test_set.f, test_set.censoring_curve, horizon)
             terms.append((test_set.rows, test_set.repeat, value))
-        total = pool_concordance(terms, n_events, ratio, group)
+        total = pool_concordance(terms, n_events, test_train_ratio, group)
         yield name, total.value, total.interval
 
 
 def _brier_rows(
     test_sets: Sequence[SurvivalPredictions],
-    mean: SampleMeans,
+    means: SampleMeans,
     times: Array,
-    ratio: float,
+    test_train_ratio: float,
     group: Array | None,
 ) -> Iterator[SurvivalRow]:
-    """Yield both Brier scores and 1 - their ratio, with limits.
+    """Yield both Brier scores and 1 - their ratio, with intervals.
 
-    Those of several test sets are by `interval_over_sets`.
+    Several test sets have several models, which `interval_over_sets` allows for.
     """
-    score = integrated_brier(mean.losses, times, mean.group)
-    reference = integrated_brier(mean.reference, times, mean.group)
-    explained_share, limits = explained_variation(score, reference, mean.group)
+    score = integrated_brier(means.losses, times, means.group)
+    reference = integrated_brier(means.reference, times, means.group)
+    explained_share, limits = explained_variation(score, reference, means.group)
     intervals = [score.interval, reference.interval, limits]
     if len(test_sets) > 1:
         rows = [test_set.rows for test_set in test_sets]
@@ -310,29 +319,35 @@ def _brier_rows(
             for score_terms, reference_terms in zip(losses, reference_losses, strict=True)
         ]
         intervals = [
-            interval_over_sets(score.value, rows, losses, ratio, group, include_models=False),
             interval_over_sets(
-                reference.value, rows, reference_losses, ratio, group, include_models=False
-            ),
-            interval_over_sets(explained_share, rows, gains, ratio, group, include_models=True),
+                value, rows, terms, test_train_ratio, group, include_models=include_models
+            )
+            for value, terms, include_models in (
+                (score.value, losses, False),
+                (reference.value, reference_losses, False),
+                (explained_share, gains, True),
+            )
         ]
     yield "brier", score.value, intervals[0]
     yield "brier_reference", reference.value, intervals[1]
     yield "explained", explained_share, intervals[2]
 
 
-def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow]:
+def _calibration_rows(means: SampleMeans, horizon: float) -> Iterator[SurvivalRow]:
     """Yield predicted and observed risk by the horizon, and the calibration slope."""
-    time = mean.y["time"]
-    event = mean.y["event"]
-    risk = risk_at(time, event, mean.S, horizon, mean.group)
+    time = means.y["time"]
+    event = means.y["event"]
+    risk = risk_at(time, event, means.S, horizon, means.group)
     yield "risk_expected", risk.expected, (np.nan, np.nan)
     yield "risk_observed", risk.observed, risk.interval
-    yield "slope", *calibration_slope_of_cox(time, event, mean.log_hazard, group=mean.group)
+    yield "slope", *calibration_slope_of_cox(time, event, means.log_hazard, group=means.group)
 
 
-def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
-    """Return survival_curves.tsv: the curve of each group from 0 on, with its 95 % limits."""
+def _curves_table(means: SampleMeans, risk: Array) -> pd.DataFrame:
+    """Return survival_curves.tsv: the curve of each risk group from 0 on, with its 95 % limits.
+
+    risk (n,) str: ``high`` or ``low``; a group without samples has no rows.
+    """
     import pandas as pd
 
     tables = []
@@ -340,8 +355,8 @@ def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
         in_group = risk == name
         if not in_group.any():
             continue
-        y = mean.y[in_group]
-        members = None if mean.group is None else mean.group[in_group]
+        y = means.y[in_group]
+        members = None if means.group is None else means.group[in_group]
         curve = kaplan_meier(y["time"], y["event"], members)
         low, high = curve.interval()
         start = {"time": 0.0, "at_risk": in_group.sum(), "events": 0.0, "survival": 1.0}
@@ -359,11 +374,11 @@ def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
     return table[["group", *(c for c in table.columns if c != "group")]].astype(counts)
 
 
-def _risk_table(mean: SampleMeans, horizon: float) -> pd.DataFrame:
+def _risk_table(means: SampleMeans, horizon: float) -> pd.DataFrame:
     """Return survival_risk.tsv: groups of similar predicted risk by the horizon, lowest first."""
     import pandas as pd
 
-    groups = risk_groups(mean.y["time"], mean.y["event"], mean.S, horizon, mean.group)
+    groups = risk_groups(means.y["time"], means.y["event"], means.S, horizon, means.group)
     rows = [
         (risk_group.samples, risk_group.expected, risk_group.observed, *risk_group.interval)
         for risk_group in groups

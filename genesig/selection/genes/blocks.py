@@ -1,5 +1,7 @@
 """Blocks of correlated genes: their prototypes, their order, and how often half-samples hit them.
 
+A prototype is a gene of the final model's first list; its block are the genes that follow it most.
+
 A half-sample list hits a block if it holds a member. For the null of all blocks the genes of the
 lists, under any labels, are divided without the labels: the gene listed most often leads all that
 correlate with it, then the next one of the rest. A prototype's own block is all that correlate with
@@ -66,7 +68,7 @@ def merge_prototypes(r: Array, score: Array, min_r: float | None) -> Array:
 
     Prototypes with |r| > `min_r` are joined, also through a common third one (connected
     components). The highest score leads the block; ties go to the first. With None nothing is
-    merged.
+    merged. r (k, k), score (k,): of the prototypes.
     """
     n_prototypes = len(score)
     if min_r is None or n_prototypes == 0:
@@ -245,7 +247,7 @@ def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStu
         return pd.DataFrame(index=range(len(prototypes)))
     n_lists = int(half_sample_study.lists)
     # The null counts blocks that partition the genes; own blocks of prototypes may overlap.
-    blocks, _ = divide_into_blocks(X, half_sample_study.counts().sum(axis=0))
+    blocks, _leaders = divide_into_blocks(X, half_sample_study.counts().sum(axis=0))
     divided_hits = _count_hits(half_sample_study, blocks)
     null_expectation = expected_tails(count_tails(divided_hits[1:], n_lists))
     prototype_hits = np.zeros((len(divided_hits), 0), dtype=np.int64)
@@ -314,7 +316,10 @@ def block_of_every_gene(X: Array, list_counts: Array) -> Array:
 
 
 def _count_hits(half_sample_study: HalfSampleStudy, block: Array) -> Array:
-    """Return the number of lists that hit each block, (B + 1, n_blocks), observed labels first."""
+    """Return the number of lists that hit each block, (B + 1, n_blocks), observed labels first.
+
+    block (d,) int: block of each gene, -1 for none.
+    """
     n_blocks = int(block.max(initial=-1)) + 1
     n_lists = int(half_sample_study.lists)
     list_number = np.repeat(
@@ -325,5 +330,6 @@ def _count_hits(half_sample_study: HalfSampleStudy, block: Array) -> Array:
         list_number[block_of_entry >= 0] * n_blocks + block_of_entry[block_of_entry >= 0]
     )
     hits = np.zeros((len(half_sample_study) + 1, n_blocks), dtype=np.int64)
+    # The lists of a permutation are consecutive.
     np.add.at(hits, (pairs // n_blocks // n_lists, pairs % n_blocks), 1)
     return hits

@@ -80,7 +80,7 @@ def selection_q(
 ) -> Array:
     """Return q of each gene (d,) from its number of lists and E(t); 1 if no list holds it.
 
-    R counts the genes themselves, or `reference_counts` of others.
+    R counts the genes themselves, or the blocks with `reference_counts`.
     """
     if reference_counts is None:
         reference_counts = counts
@@ -89,7 +89,7 @@ def selection_q(
 
 
 def _q_of_counts(observed_tails: Array, null_expectation: Array) -> Array:
-    """Return q of a gene in t lists, (..., T + 1), by tails; NaN beyond the largest t."""
+    """Return q of a gene in t lists, (..., T + 1); where R(t) is 0, q at the last t before it."""
     ratio = np.divide(
         null_expectation,
         observed_tails,
@@ -102,6 +102,7 @@ def _q_of_counts(observed_tails: Array, null_expectation: Array) -> Array:
 
 def _count_called(observed_tails: Array, null_expectation: Array, fdr: float) -> Array:
     """Return the number of genes with q <= fdr, (...,), of tails (..., T + 1)."""
+    # q falls with t: all genes in at least the first passing t lists are called.
     passing = (_q_of_counts(observed_tails, null_expectation) <= fdr) & (observed_tails > 0)
     first_passing = np.argmax(passing, axis=-1)
     n_called = np.take_along_axis(observed_tails, first_passing[..., None], axis=-1)[..., 0]
@@ -142,6 +143,7 @@ def selection_p(counts: Array, null_counts: Array) -> Array:
 def rank_genes(counts: Array, weight_sums: Array) -> Array:
     """Return the genes in any list by falling count, then falling weight, then number."""
     order = np.lexsort((np.arange(len(counts)), -round_sizes(weight_sums), -counts))
+    # Genes in no list are last.
     return np.asarray(order[: np.count_nonzero(counts)])
 
 
@@ -212,8 +214,8 @@ def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd
     whose weight has the majority sign; ``in_list``, whether the frequency reaches the threshold.
 
     Rows fall by frequency within each mu, then by |mean_weight| times the gene's standard deviation
-    (the size of its contribution to the score), then by name. The chosen lists have no mu; a mu at
-    which the list of a split was too long to be kept has no rows.
+    (the size of its contribution to the score), then by name. A mu at which the list of a split was
+    too long to be kept has no rows. observed: of `Fits.with_chosen`; the chosen lists have mu NaN.
     """
     import pandas as pd
 
@@ -249,11 +251,11 @@ def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd
 def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     """Return lists.tsv: size and nesting of the lists along mu.
 
-    Per mu: ``in_list``, genes that reach the threshold; ``mean_size``, ``smallest`` and
-    ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the shorter
-    of the two) that the next mu's list contains; ``nested_in_split``, the same between the lists of
-    one split, mean over the splits. Empty if a list is empty, at the last mu and for the chosen
-    list; the first four are empty if a list was too long to be kept.
+    Per mu: ``in_list``, size of the merged list, of genes that reach the threshold; ``mean_size``,
+    ``smallest`` and ``largest``, the sizes over the outer splits; ``nested``, % of the merged list
+    (of the shorter of the two) that the next mu's contains; ``nested_in_split``, the same between
+    the lists of one split, mean over the splits. The last two are empty if a list is empty, at the
+    last mu and for the chosen list; the first four if a list was too long to be kept.
     """
     import pandas as pd
 
@@ -309,7 +311,7 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
 
 
 def smallest_count(cv_frequency: float, n: int) -> int:
-    """Return the smallest count k with k/n >= cv_frequency, whatever the rounding of 0.55 * 100."""
+    """Return the smallest count k >= 1 with k/n >= cv_frequency, whatever 0.55 * 100 rounds to."""
     return max(1, int(np.ceil(cv_frequency * n - 1e-9)))
 
 

@@ -46,6 +46,7 @@ def gene_modules(dataset: Dataset, *, fold_steps: Steps, modules: int, seed: int
     X = reference.transform(dataset.X, dataset.obs)
     unit_variance = moment_settings(fold_steps)["unit_variance"]  # whether genes are scaled
     left_out_rows = _draw_folds(dataset, seed)
+    # No more than the rank of the centred samples that remain without the largest fold.
     n_components = min(modules, X.shape[1], len(X) - max(map(len, left_out_rows)) - 1)
     cross_validation = search_tau(
         X,

@@ -34,10 +34,9 @@ def slope_test(
     from scipy.special import stdtr
 
     n = len(y)
-    all_samples = np.ones(len(y), dtype=bool)
-    batch_names, batch_number = np.unique(
-        all_samples if batch is None else batch, return_inverse=True
-    )
+    all_samples = np.ones(n, dtype=bool)
+    batches = all_samples if batch is None else batch
+    batch_names, batch_number = np.unique(batches, return_inverse=True)
     batch_indicator = np.eye(len(batch_names))[batch_number]
     projection = batch_indicator @ (batch_indicator / batch_indicator.sum(axis=0)).T
     projection, n_covariate_terms = _with_covariates(projection, covariates)
@@ -56,6 +55,7 @@ def slope_test(
     squares = residuals.groups @ np.square(residual_maker @ X)
     variance, df = residuals.slope_variance(np.where(squares > rounding, squares, 0.0))
     b = slope_weights @ X
+    # b² response_square and the squared residuals add up to the variation inside batches.
     b = np.where(np.square(b) * response_square + squares.sum(axis=0) > 2 * rounding, b, np.nan)
     with np.errstate(divide="ignore"):
         t = b / np.sqrt(variance)
@@ -63,14 +63,17 @@ def slope_test(
 
 
 def _with_covariates(projection: Array, covariates: Array | None) -> tuple[Array, int]:
-    """Return the projection on batches and covariates, and the dimensions it gained."""
+    """Return the projection on batches and covariates, and the dimensions it gained.
+
+    projection (n, n): on the batches. Covariates that these explain, or each other, add none.
+    """
     if covariates is None or not covariates.shape[1]:
         return projection, 0
     C = covariates - covariates.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     C = C - projection @ C
     left_vectors, s, _ = np.linalg.svd(C, full_matrices=False)
-    basis = left_vectors[:, s > 1e-8 * np.sqrt(len(C))]
+    basis = left_vectors[:, s > 1e-8 * np.sqrt(len(C))]  # columns had length √n
     return projection + basis @ basis.T, basis.shape[1]
 
 
@@ -104,15 +107,12 @@ class _Residuals:
         The groups are joined if their variances cannot be separated.
         """
         shares = _sums_of_squares(residual_maker, groups)
-        if np.linalg.cond(shares) > MAX_CONDITION_NUMBER:
-            return cls.from_projection(
-                residual_maker, slope_weights, np.ones((1, len(residual_maker)))
-            )
-        weight = np.linalg.solve(shares, groups @ np.square(slope_weights))
-        if (weight <= 0).any():
-            return cls.from_projection(
-                residual_maker, slope_weights, np.ones((1, len(residual_maker)))
-            )
+        is_separable = np.linalg.cond(shares) <= MAX_CONDITION_NUMBER
+        if is_separable:
+            weight = np.linalg.solve(shares, groups @ np.square(slope_weights))
+        if not is_separable or (weight <= 0).any():
+            one_group = np.ones((1, len(residual_maker)))
+            return cls.from_projection(residual_maker, slope_weights, one_group)
         return cls(
             groups,
             shares,
@@ -193,7 +193,10 @@ def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
 def _class_f_test(
     X: Array, y: Array, batch: Array | None, covariates: Array | None
 ) -> tuple[Array, Array]:
-    """Return F and p of least squares with the classes against batches and covariates alone."""
+    """Return F and p of least squares with the classes against batches and covariates alone.
+
+    F is infinite for a gene without residuals beside the classes.
+    """
     from scipy.special import fdtrc
 
     batch = np.zeros(len(y)) if batch is None else batch

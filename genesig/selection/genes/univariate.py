@@ -145,6 +145,7 @@ def units(dataset: Dataset) -> Units:
     if group is None:
         return Units(X, y, None, test, _if_several(batch_number), covariates, ties)
     group_names, group_number = np.unique(group, return_inverse=True)
+    # A cell, whose samples are averaged, is a group or a class within it.
     cell = group_number
     if n_classes:
         cell = n_classes * group_number + (y > 0 if n_classes == 2 else y).astype(np.int64)
@@ -170,7 +171,7 @@ def units(dataset: Dataset) -> Units:
 
 
 def _filled_covariates(dataset: Dataset) -> Array | None:
-    """Return the covariates as splines, (n, q), missing ones as their mean, or None."""
+    """Return the covariates as splines, (n, q), missing ones as their mean; None without any."""
     if not dataset.design.covariates:
         return None
     covariates = dataset.covariates()
@@ -198,9 +199,9 @@ class UnivariateTest(TypedDict):
 def describe_test(dataset: Dataset) -> UnivariateTest:
     """Return the study's test: its name, columns of groups and batches, number of values."""
     unit_values = units(dataset)
-    values = (
-        len(unit_values.y) if unit_values.test != "differences" else len(_differences(unit_values))
-    )
+    values = len(unit_values.y)
+    if unit_values.test == "differences":
+        values = len(_differences(unit_values))
     column = None if unit_values.group is None else dataset.design.pair or dataset.design.group
     batch = None if unit_values.batch is None else dataset.design.batch
     description: UnivariateTest = {
@@ -262,7 +263,10 @@ def _differences_test(differences: Array) -> tuple[Array, Array]:
 
 
 def _differences(unit_values: Units) -> Array:
-    """Return positive minus negative class of every group that has both; rows are in that order."""
+    """Return positive minus negative class of every group that has both, (n_differences, n_genes).
+
+    The rows of `units` are sorted by group, the negative class first.
+    """
     names = np.asarray(unit_values.group)
     positive_rows = (
         np.flatnonzero((names[1:] == names[:-1]) & (unit_values.y[1:] > unit_values.y[:-1])) + 1

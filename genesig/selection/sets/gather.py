@@ -71,9 +71,9 @@ def sets_table(
 ) -> pd.DataFrame:
     """Return sets.tsv: the sets that any split, or the final model, selects.
 
-    ``genes`` is the number of its measured genes, of so many ``named`` in the file; ``mean_share``
-    the mean share of the score, ||A_k v_k|| over the sum of these of all selected sets, over the
-    splits that select it; ``final_share`` that in the model of all samples, 0 if it is not in it. A
+    ``named`` is the number of genes that the file lists, ``genes`` of those measured. A set's share
+    of the score is ||A_k v_k|| over the sum of these of all selected sets: ``mean_share`` is its
+    mean over the splits that select it, ``final_share`` that of the final model, 0 outside it. A
     gene that is a block by itself has its id as name. Rows fall by frequency, then by mean_share.
     """
     import pandas as pd
@@ -86,7 +86,7 @@ def sets_table(
     for fit in range(n_fits):
         blocks, sizes = fits.selected(fit)
         n_selecting[blocks] += 1
-        share_sum[blocks] += sizes / (sizes.sum() or 1.0)
+        share_sum[blocks] += sizes / (sizes.sum() or 1.0)  # all sizes may be 0
     blocks, sizes = final.selected(0)
     final_share[blocks] = sizes / (sizes.sum() or 1.0)
     mean_share = share_sum / np.maximum(n_selecting, 1)
@@ -106,7 +106,10 @@ def sets_table(
 
 
 def _set_description(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
-    """Return name, description, measured and listed genes of a set, or of a gene by itself."""
+    """Return name, description, measured and listed genes of a set, or of a gene by itself.
+
+    Numbers from len(sets) on are genes.
+    """
     if block < len(sets):
         return (
             str(sets.names[block]),
@@ -177,11 +180,11 @@ def error_table(
     """
     import pandas as pd
 
-    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
-    assessment = assess(set_scores, headline)[0]
-    errors = (
-        np.zeros(0) if permuted_scores is None else study_errors(permuted_scores, headline)[:, 0]
-    )
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline  # the reported error
+    (assessment,) = assess(set_scores, headline)  # scores have one column
+    errors = np.zeros(0)
+    if permuted_scores is not None:
+        errors = study_errors(permuted_scores, headline)[:, 0]
     comparison = compare_errors(set_scores, gene_scores, -1, headline)  # column -1: chosen lists
     row = {
         **vars(assessment),

@@ -83,7 +83,7 @@ def fit_sets_final(
 def fit_sets_half_samples(
     study: PreparedStudy, sets: GeneSets, settings: SetsSettings
 ) -> ModelFits:
-    """Fit every half-subsample, as an outer training set is fitted."""
+    """Fit every half-subsample to the observed labels, as an outer training set is fitted."""
     training_sets = study.make_training_sets(study.splits.subsamples)
     models = SetsStudy(study, sets, settings).models(training_sets)
     return ModelFits.from_rows([_fit_row(model) for model in models])
@@ -94,7 +94,7 @@ class SetsModel:
     """The model of one training set: its path ends at the chosen tau."""
 
     training_set: TrainingSet
-    genes: Array  # (n_columns,) int: gene of each column of the matrix that `block_columns` counts
+    genes: Array  # (n_columns,) int: gene of each column that `block_columns.columns` numbers
     block_columns: BlockColumns
     block_data: BlockData
     design: Columns
@@ -126,7 +126,7 @@ class SetsModel:
         `block` is its number in the path.
         """
         piece = self.path.piece(self.last_fit, block)
-        means = self.choice.threshold
+        means = self.choice.threshold  # with several classes (T, T): mean scores of each class
         return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece
 
 
@@ -225,6 +225,7 @@ def _fit_row(model: SetsModel) -> dict[str, Any]:
     order = np.argsort(blocks)
     tau = model.settings.tau_fractions()
     mu = model.settings.mu_grid()
+    # A path without fits predicts the mean.
     scores = block_data.without_single_column(np.tile(block_data.mean, (len(training_set.test), 1)))
     if last_fit >= 0:
         scores = block_data.scores(model.design, path, training_set.test)[last_fit]
@@ -254,14 +255,16 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
 
     rows: list[tuple[Any, ...]] = []
     blocks, sizes = model.sizes()
-    # The same blocks by their numbers in the path.
+    # The same blocks by their numbers in the path; `blocks` is empty if the path is.
     path_blocks = model.path.support(model.last_fit) if model.last_fit >= 0 else blocks
     for position in np.argsort(-sizes, kind="stable"):
         columns = model.block_columns.columns[model.design.columns(path_blocks[position])]
-        weights = model.weights(int(path_blocks[position]))
-        gene_weights = weights[:, 0] if weights.shape[1] == 1 else np.linalg.norm(weights, axis=1)
+        class_weights = model.weights(int(path_blocks[position]))
+        gene_weights = np.linalg.norm(class_weights, axis=1)
+        if class_weights.shape[1] == 1:  # no classes
+            gene_weights = class_weights[:, 0]
+            class_weights = class_weights[:, :0]
         genes = model.genes[columns]
-        class_weights = weights if weights.shape[1] > 1 else weights[:, :0]
         name = block_name(dataset, sets, int(blocks[position]))
         rows += [
             (
@@ -283,5 +286,5 @@ def _class_names(dataset: Dataset) -> tuple[str, ...]:
 
 
 def block_name(dataset: Dataset, sets: GeneSets, block: int) -> str:
-    """Return the name of a set, or the id of a gene that is a block by itself."""
+    """Return the name of a set, or the id of a gene by itself, see `BlockColumns.blocks`."""
     return str(sets.names[block]) if block < len(sets) else dataset.genes[block - len(sets)]

@@ -1,4 +1,7 @@
-"""Data of one training set for the penalty on gene sets: responses, weights, blocks, choice."""
+"""Data of one training set for the penalty on gene sets: responses, weights, blocks, choice.
+
+A block is a gene set, or a gene by itself. T is the number of classes if there are several, else 1.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class CentredResponse(NamedTuple):
 
 
 def signed_response(training_set: TrainingSet, rows: Array) -> CentredResponse:
-    """Return the classes as -1 and 1, or the numbers, centred."""
+    """Return the classes as -1 and 1, or the numbers, centred; T is 1."""
     y = training_set.y[rows]
     return CentredResponse((y - y.mean())[:, None], np.array([y.mean()]))
 
@@ -97,6 +100,9 @@ class NullResponses(NamedTuple):
     strata: list[Array]  # (n_units, unit_size) rows that change places, see `response_strata`
 
 
+# In these functions Z (n, d) are standardised training rows, members and starts those of Blocks.
+
+
 def permutation_weights(
     Z: Array, null_responses: NullResponses, members: Array, starts: Array
 ) -> Array:
@@ -118,7 +124,10 @@ def equal_weights(Z: Array, null_responses: NullResponses, members: Array, start
 def weighted_blocks(
     name: str, Z: Array, null_responses: NullResponses, members: Array, starts: Array
 ) -> Blocks:
-    """Return the blocks with the named weights; a block without variance is never selected."""
+    """Return the blocks with the named weights, 1 instead of 0.
+
+    A block of weight 0 has no variance, and is never selected.
+    """
     weights = SET_WEIGHT_FUNCTIONS[name](Z, null_responses, members, starts)
     return Blocks(members, starts, np.where(weights > 0, weights, 1.0))
 
@@ -149,7 +158,8 @@ class BlockColumns:
 
         Raises GenesigError: if nothing is left.
         """
-        column_of_gene = np.full(1 + max(sets.indices.max(initial=0), genes.max(initial=0)), -1)
+        max_gene = max(sets.indices.max(initial=0), genes.max(initial=0))
+        column_of_gene = np.full(1 + max_gene, -1)  # -1: not in the matrix
         column_of_gene[genes] = np.arange(len(genes))
         block_of_member = np.repeat(np.arange(len(sets)), np.diff(sets.indptr))
         is_measured = column_of_gene[sets.indices] >= 0
@@ -188,7 +198,10 @@ class BlockData:
     def path(
         self, design: Columns, tau: Array, mu: float, tolerance: float, max_blocks: int
     ) -> BlockPath:
-        """Return the fits along falling fractions of tau_max, up to `max_blocks` blocks."""
+        """Return the fits along falling fractions of tau_max, up to `max_blocks` blocks.
+
+        mu is in units of `norm`. The solvers accept several responses at once; here is one.
+        """
         tau_max = float(tau_maxima(design, self.Y[None])[0])
         if tau_max <= 0:
             tau = tau[:0]  # no block has a gradient: a path without fits
@@ -229,8 +242,9 @@ def outer_and_inner_data(
     row_masks = np.zeros((len(X), len(rows)), dtype=bool)
     for number, training_rows in enumerate(rows):
         row_masks[training_rows, number] = True
+    no_response = np.zeros(row_masks.shape)  # only the scaling is needed
     scaled_sets = training_sets(
-        X, np.zeros(row_masks.shape), row_masks, centre=centre, unit_variance=unit_variance
+        X, no_response, row_masks, centre=centre, unit_variance=unit_variance
     )
 
     def block_data(number: int) -> BlockData:
@@ -313,7 +327,7 @@ def choose_tau_and_mu(
     )
     error = np.where(np.isinf(error), np.nan, error).round(12)
     if np.isnan(error).all():
-        return SetsChoice(0, 0, 0.0)
+        return SetsChoice(tau=0, mu=0, threshold=0.0)
     best = np.unravel_index(np.nanargmin(error), error.shape)
     max_error = error[best]
     if settings.one_standard_error:
