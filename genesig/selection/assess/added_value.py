@@ -104,8 +104,9 @@ def _class_residuals(adjustment: Adjustment, y: Array) -> Array:
 def _martingale_residuals(adjustment: Adjustment, y: Array) -> Array:
     """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
     weighted_rows = np.flatnonzero(adjustment.root_weights[:, 0])
+    no_inner_folds: list[Array] = []
     eta = ASSESSMENT_KINDS["survival"].score_covariates(
-        adjustment, y, adjustment.root_weights > 0, []
+        adjustment, y, adjustment.root_weights > 0, no_inner_folds
     )[weighted_rows]
     weights = None if adjustment.weights is None else adjustment.weights[weighted_rows, 0]
     risk = RiskSets.from_times(y["time"][weighted_rows], y["event"][weighted_rows], weights=weights)

@@ -61,7 +61,7 @@ def assess(held_out: HeldOutScores, headline: Headline) -> list[Assessment]:
     samples as here, and so do their intervals (see `Headline.limits` of each kind). The AUC is that
     of `held_out_area`, NaN for a number and for survival.
     """
-    errors = study_errors(held_out, headline)[0]
+    (errors,) = study_errors(held_out, headline)
     losses = headline.loss(held_out)
     assessments = []
     for column, error in enumerate(map(float, errors)):
@@ -121,6 +121,7 @@ def compare_errors(
     loss_difference = losses - reference_losses
     error_difference = error - reference_error
     n = len(method.y)
+    # all scores are one pool; the mean weight is 1
     weights = headline.weights(method, np.zeros(n, dtype=np.int64)) * n
     by_repeat = _difference_by_repeat(method, loss_difference, headline)
     if len(by_repeat) >= MIN_REPEATS and np.isfinite(by_repeat).all():

@@ -145,7 +145,10 @@ def score_covariates_and_ridge(
     C = np.where(np.isnan(C), np.nanmean(C[train], axis=0), C)
     score = ridge_with_covariates(C.shape[1])[dataset.design.kind]
     y = dataset.response()[train]
-    return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner_folds, 0)
+    unused_seed = 0
+    return score(
+        np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner_folds, unused_seed
+    )
 
 
 def _inner_folds(split: Split) -> list[Array]:

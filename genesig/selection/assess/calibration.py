@@ -137,13 +137,13 @@ def rejection(y: Array, f: Array, class_sign: float) -> Rejection:
     """
     is_predicted = np.sign(f) == class_sign
     errors_of_class = is_predicted & wrong(y, f)
-    if not errors_of_class.any():
-        return Rejection(int(is_predicted.sum()), 0, 0, np.nan)
+    n_predicted = int(is_predicted.sum())
+    n_wrong = int(errors_of_class.sum())
+    if not n_wrong:
+        return Rejection(n_predicted, wrong=0, rejected=0, threshold=np.nan)
     threshold = float(np.abs(f[errors_of_class]).max())
-    rejected = is_predicted & (np.abs(f) <= threshold)
-    return Rejection(
-        int(is_predicted.sum()), int(errors_of_class.sum()), int(rejected.sum()), threshold
-    )
+    is_rejected = is_predicted & (np.abs(f) <= threshold)
+    return Rejection(n_predicted, n_wrong, int(is_rejected.sum()), threshold)
 
 
 def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) -> pd.DataFrame:
@@ -163,18 +163,9 @@ def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) 
         if at_mu["score"].isna().any():
             continue
         mean = at_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
-        y = np.where(mean["label"] == (classes or ("", ""))[1], 1.0, -1.0)
-        for side, name in zip((-1.0, 1.0), classes or (), strict=True):
-            region = rejection(y, mean["score"].to_numpy(), side)
-            rows.append(
-                (
-                    mu,
-                    name,
-                    region.predicted,
-                    region.wrong,
-                    region.threshold,
-                    region.rejected,
-                    region.share,
-                )
-            )
+        negative, positive = classes or ("", "")
+        y = np.where(mean["label"] == positive, 1.0, -1.0)
+        for class_sign, name in ((-1.0, negative), (1.0, positive)):
+            region = rejection(y, mean["score"].to_numpy(), class_sign)
+            rows.append({"mu": mu, "predicted_class": name, **vars(region), "share": region.share})
     return pd.DataFrame(rows, columns=columns)

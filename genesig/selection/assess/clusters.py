@@ -227,11 +227,9 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
         influence_spread(influence, g, y) for g in (group, np.arange(len(y)))
     )
     effect = design_effect(grouped_spread, ungrouped_spread, group)
-    inflation = (
-        effect * (grouped_spread.half_width / grouped_spread.error / NORMAL_QUANTILE) ** 2
-        if grouped_spread.error
-        else effect
-    )
+    inflation = effect
+    if grouped_spread.error:  # Student's t over the normal quantile
+        inflation *= (grouped_spread.half_width / grouped_spread.error / NORMAL_QUANTILE) ** 2
     score_intervals = [
         score_interval(side_area, int(positive.sum()), int((~positive).sum()), inflation)
         for side_area, (positive, _) in zip(areas, sides, strict=True)

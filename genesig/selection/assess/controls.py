@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from genesig.arrays import Array
 from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.fits import join_batches
 from genesig.selection.assess.added_value import global_test_p
-from genesig.selection.assess.assessment import assess, compare_errors, study_errors
+from genesig.selection.assess.assessment import Assessment, assess, compare_errors, study_errors
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, Headline, HeldOutScores
@@ -21,6 +21,7 @@ from genesig.selection.genes.frequency import frequency_curve, selection_counts
 if TYPE_CHECKING:
     import pandas as pd
 
+CHOSEN_COLUMN = -1  # column of held-out scores that `Fits.with_chosen` appends
 BAND_PERCENTILES = (5, 50, 95)  # percentiles of the permutations that the frequency curve shows
 
 
@@ -140,6 +141,7 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
     for column, mu in enumerate(permuted.mu if len(permutations) else []):
         permutation_counts = counts[column::n_mu]
         mean = np.asarray(permutation_counts.sum(axis=0)) / n_fits.sum()
+        # Every permutation has the same number of fits.
         highest = permutation_counts.max(axis=0).toarray().ravel() / n_fits[0]
         genes = np.flatnonzero(mean)
         columns = {
@@ -159,18 +161,8 @@ GENESIG = "genesig"  # name of genesig's own models in controls.tsv
 FDR_SELECTED = "genesig, FDR-selected genes"  # name of that model in controls.tsv
 
 DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
-CONTROL_COLUMNS = [
-    "model",
-    "mu",
-    "error",
-    "low",
-    "high",
-    "auc",
-    "auc_low",
-    "auc_high",
-    "p_value",
-    *DIFFERENCE_COLUMNS,
-]
+ASSESSMENT_COLUMNS = [field.name for field in fields(Assessment)]
+CONTROL_COLUMNS = ["model", "mu", *ASSESSMENT_COLUMNS, "p_value", *DIFFERENCE_COLUMNS]
 ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
 
@@ -239,7 +231,7 @@ def controls_table(
     is_ridge = controls["model"] == COVARIATES_AND_RIDGE
     if is_ridge.any():
         ridge = other_methods[COVARIATES_AND_RIDGE]
-        added = compare_errors(other_methods[COVARIATES], ridge, -1, headline).columns("added")
+        added = compare_errors(other_methods[COVARIATES], ridge, 0, headline).columns("added")
         controls.loc[is_ridge, ADDED_VALUE_COLUMNS] = list(added.values())
         n_permutations = len(null["permutation"])
         controls.loc[is_ridge, "p_value"] = global_test_p(dataset, splits, n_permutations)
@@ -251,7 +243,7 @@ def _method_row(
 ) -> dict[str, Any]:
     """Return the row of a method: its assessment, and its difference to the predictive model."""
     (assessment,) = assess(held_out, headline)
-    difference = compare_errors(held_out, predictive, -1, headline)
+    difference = compare_errors(held_out, predictive, CHOSEN_COLUMN, headline)
     return {"model": model, **asdict(assessment), **difference.columns("difference")}
 
 

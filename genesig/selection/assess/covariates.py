@@ -143,6 +143,7 @@ def covariate_basis(dataset: Dataset) -> Array:
     sd = C.std(axis=0)
     C = (C - C.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
     base = spline_columns(C, place_knots(C, n_knots))
+    # A covariate of k knots has k - 1 columns, without knots one.
     covariate_of_column = np.repeat(np.arange(len(n_knots)), [max(1, k - 1) for k in n_knots])
     products = [
         base[:, i] * base[:, j]

@@ -101,23 +101,13 @@ def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFra
     for fit, name in enumerate(map(str, observed.split)):
         test, scores = observed.test_scores(fit)
         tau, lam, _ = observed.choice[fit]
+        settings = (observed.grid.tau[tau], observed.grid.lam[lam])
         split = outer[name]
         for column, mu in enumerate(observed.mu):
             margin = scores[:, column] - observed.threshold[fit]
             errors = kind.measure_split(y[test], margin)
-            rows.append(
-                (
-                    name,
-                    split.repeat,
-                    mu,
-                    len(split.train),
-                    len(split.test),
-                    n_genes[fit, column],
-                    observed.grid.tau[tau],
-                    observed.grid.lam[lam],
-                    *errors,
-                )
-            )
+            sizes = (len(split.train), len(split.test), n_genes[fit, column])
+            rows.append((name, split.repeat, mu, *sizes, *settings, *errors))
     columns = ["split", "repeat", "mu", "n_train", "n_test", "n_genes", "tau", "lam", *kind.errors]
     return pd.DataFrame(rows, columns=columns).astype({"n_genes": "Int64"})
 
@@ -180,7 +170,10 @@ def _probability_lines(dataset: Dataset, observed: Fits, request: str | Sequence
 
 
 def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOutScores:
-    """Return the record of test scores (t,) of models, with response, split and permutation."""
+    """Return the record of test scores (t,) of models, with response, split and permutation.
+
+    scores: `fits.scores`, or others of the same test rows.
+    """
     split, permutation = _number_test_scores(splits, fits)
     return complete_held_out(dataset, splits, fits.test_rows, split, scores[:, None], permutation)
 

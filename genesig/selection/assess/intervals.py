@@ -174,9 +174,11 @@ def delong(y: Array, f: Array) -> tuple[float, float, float]:
 
 
 def area_limits(area: float, standard_error: float, score_limits: Interval) -> Interval:
-    """Return the hull of an AUC's interval by its error and its score interval."""
+    """Return the hull of an AUC's interval by its error, if that is above 0, and `score_limits`."""
     return hull(
-        share_limits(area, standard_error, 1) if standard_error > 0 else NO_INTERVAL, score_limits
+        # n has no effect beside an error
+        share_limits(area, standard_error, n=1) if standard_error > 0 else NO_INTERVAL,
+        score_limits,
     )
 
 

@@ -349,7 +349,10 @@ def _positive_probability(f: Array, lines: Array, classes: Classes) -> dict[str,
 def _score_two_classes_by_covariates(
     adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
-    """Return scores less the midpoint of the class means of the inner folds' scores."""
+    """Return scores less the midpoint of the class means of the inner folds' scores.
+
+    Without inner folds, the raw scores.
+    """
     f = adjustment.covariate_scores(np.tile(y[:, None], is_training.shape[1]))
     if not inner_folds:
         return np.asarray(f[0])
@@ -546,7 +549,7 @@ def _risk_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 def _score_survival_by_covariates(
     adjustment: Adjustment, y: Array, is_training: Array, inner_folds: Sequence[Array]
 ) -> Array:
-    """Return the scores of Cox's model of the covariates."""
+    """Return the scores of Cox's model of the covariates; inner folds set no threshold."""
     from genesig.optim.cox.path import ridge  # here, because most jobs import this module
     from genesig.optim.cox.training import separation_ridge
 
@@ -560,9 +563,9 @@ def _score_survival_by_covariates(
     training_covariates = C[training_rows[risk.order]]
     fit = ridge(
         risk,
-        training_covariates[:, :0],
-        training_covariates,
-        np.ones(1),
+        Z=training_covariates[:, :0],  # no genes, so that lam has no effect
+        C=training_covariates,
+        lam=np.ones(1),
         column_ridge=separation_ridge(risk, training_covariates),
     )
     return np.asarray(C @ fit.b[:, 0])

@@ -44,15 +44,16 @@ def calibration_slope(
     The probabilities p (n, T) hold for classes of the shares π (T,). b is 1 if they are calibrated,
     below 1 if they are too far apart. Classes are weighted by these shares, and the variance allows
     for the unequal weights (White 1982), over groups (n,) if samples come in groups. NaN without a
-    sample of every class, and if every class is predicted rightly: then b is infinite.
+    sample of every class, and if all predictions are right or all are wrong: then b is infinite.
     """
     from scipy.special import softmax
 
     T = p.shape[1]
     class_number = y.astype(np.int64)
     class_sizes = np.bincount(class_number, minlength=T)
-    log_ratio = np.log(np.maximum(p, 1e-300)) - np.log(share)
     base = np.log(share)
+    log_ratio = np.log(np.maximum(p, 1e-300)) - base
+    # of each class to the sample's own class
     log_ratio = log_ratio - log_ratio[np.arange(len(class_number)), class_number][:, None]
     if (
         not class_sizes.all()
@@ -73,7 +74,7 @@ def calibration_slope(
         if not abs(step) > 1e-12 * abs(b):
             break
         b += float(np.clip(step, -1.0, 1.0))
-    if not abs(step) <= 1e-6 * max(1.0, abs(b)):
+    if not abs(step) <= 1e-6 * max(1.0, abs(b)):  # not converged, or NaN
         return np.nan, NO_INTERVAL
     if group is not None:
         return b, influence_spread(sample_weight * mean / information, group).around(b)

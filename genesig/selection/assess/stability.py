@@ -27,18 +27,9 @@ MIN_PAIRS = 3  # pairs of lists from which on two kinds of lists are compared
 
 CLEAR_ERRORS = 2.0  # standard errors from which on lists agree clearly more or less
 
-STABILITY_COLUMNS = [
-    "mu",
-    "source",
-    "stability",
-    "than_chance",
-    "lasso",
-    "than_lasso",
-    "n_sets",
-    "mean_size",
-    "shared",
-    "shared_by_chance",
-]
+AGREEMENT_COLUMNS = ["stability", "than_chance", "lasso", "than_lasso"]
+SIZE_COLUMNS = ["n_sets", "mean_size", "shared", "shared_by_chance"]
+STABILITY_COLUMNS = ["mu", "source", *AGREEMENT_COLUMNS, *SIZE_COLUMNS]
 
 
 class PairAgreement(NamedTuple):
@@ -72,6 +63,7 @@ class PairAgreement(NamedTuple):
             sizes = np.bincount(group_of_gene)
         differ = np.asarray(abs(hits[0::2] - hits[1::2]).sum(axis=1), dtype=float)
         size, count = np.unique(sizes, return_counts=True)
+        # 1 - h of each list (row) for groups of each size (column)
         missed = (1 - np.asarray(lists.sum(axis=1), dtype=float)[:, None] / d) ** size
         first_missed = missed[0::2]
         second_missed = missed[1::2]
@@ -153,6 +145,8 @@ def stability_table(
 
     ``shared`` is the mean number of genes that both lists of a pair contain, ``shared_by_chance``
     the number expected of lists as long drawn at random (see `shared_genes`).
+
+    observed, subsamples: of `Fits.with_chosen`, with the same mu.
     """
     import pandas as pd
 
@@ -212,7 +206,7 @@ def _rows_of_chosen_lists(
 
 
 def _lasso_lists(half_fits: Fits, n_genes: int) -> csr_array | None:
-    """Return the lists of the lasso as 0 and 1, (2M, d)."""
+    """Return the lists of the lasso as 0 and 1, (2M, d); None if none were fitted."""
     lists = half_fits.lasso_lists
     if lists is None:
         return None

@@ -52,6 +52,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
 
     studies = study_names(dataset)
     name, measure, to_scale, from_scale = STUDY_MEASURES[dataset.design.kind]
+    # by study; empty for a data set that was not joined from files of studies
     gene_counts = {
         study_record["name"]: study_record for study_record in dataset.provenance.get("studies", ())
     }
@@ -140,12 +141,12 @@ def _held_out_study(dataset: Dataset, predictions: pd.DataFrame, study: str) -> 
     study_of_sample = dataset.batches()
     assert study_of_sample is not None
     in_study = np.array(dataset.samples, dtype=object)[study_of_sample == study]
-    # rows of the predictive model, which have no mu
-    final_rows = predictions[
-        predictions["mu"].isna() & predictions["sample"].astype(str).isin(in_study)
+    is_predictive = predictions["mu"].isna()
+    study_predictions = predictions[
+        is_predictive & predictions["sample"].astype(str).isin(in_study)
     ]
-    rows = dataset.rows([str(name) for name in final_rows["sample"]])
-    scores = kind.read_scores(final_rows, dataset.design.classes)
+    rows = dataset.rows([str(name) for name in study_predictions["sample"]])
+    scores = kind.read_scores(study_predictions, dataset.design.classes)
     distinct_rows, row_number = np.unique(rows, return_inverse=True)
     n_predictions = np.bincount(row_number)
     columns = scores if scores.ndim > 1 else scores[:, None]
@@ -162,10 +163,10 @@ def _held_out_study(dataset: Dataset, predictions: pd.DataFrame, study: str) -> 
 
 def _area(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     """Return the AUC of a study, weighted by its pairs."""
-    value, *limits = delong(y, f)
+    value, low, high = delong(y, f)
     if group is not None:
-        limits = [*area_interval(y, group, [(y > 0, f)])]
-    return StudyMeasure(value, limits[0], limits[1], float((y > 0).sum() * (y < 0).sum()))
+        low, high = area_interval(y, group, [(y > 0, f)])
+    return StudyMeasure(value, low, high, float((y > 0).sum() * (y < 0).sum()))
 
 
 def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
@@ -195,7 +196,10 @@ def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:
 
 
 def _correlation(y: Array, f: Array, group: Array | None) -> StudyMeasure:
-    """Return the correlation over the samples, or over the means of the groups."""
+    """Return the correlation over the samples, or over the means of the groups, by Fisher's z.
+
+    NaN with fewer than 4 of them, or if responses or scores are equal.
+    """
     if group is not None:
         group_sizes = np.bincount(group)
         y, f = (np.bincount(group, weights=values) / group_sizes for values in (y, f))

@@ -112,7 +112,10 @@ def hazard(X: Array, y: Array) -> Effect:
 def _partial_likelihood(
     Z: Array, log_ratio: Array, event: Array, risk_set_end: Array
 ) -> tuple[Array, Array]:
-    """Return the score and the information of each gene's log hazard ratio."""
+    """Return the score and the information of each gene's log hazard ratio, (d,) each.
+
+    Z (n, d): rows by falling time. risk_set_end (n,): last row of the risk set of each row.
+    """
     risk = np.exp(Z * log_ratio)
     sums = [np.cumsum(risk * power, axis=0)[risk_set_end[event]] for power in (1.0, Z, Z**2)]
     weighted_mean = sums[1] / sums[0]
@@ -340,13 +343,16 @@ def moderate(y: Array, v: Array) -> ModeratedMeans:
 
 
 def _shrink_variances(spread: Array, residual_degrees: Array) -> tuple[Array, Array]:
-    """Return the shrunken variances and their degrees of freedom, from sums of squares `spread`."""
+    """Return the shrunken variances and their degrees of freedom, of genes with two studies.
+
+    spread, residual_degrees (d,): sums of squares over the studies, and their number less one.
+    """
     variances = spread / residual_degrees
     variances = np.maximum(variances, MIN_SPREAD_SHARE * np.median(variances))
     if len(variances) < MIN_MODERATED_GENES:
         return variances, residual_degrees
     prior_degrees, prior_variance = _variance_prior(variances, residual_degrees)
-    if np.isinf(prior_degrees):
+    if np.isinf(prior_degrees):  # all genes have one variance
         n_genes = len(variances)
         return np.full(n_genes, prior_variance), np.full(n_genes, residual_degrees.sum())
     shrunk = (prior_degrees * prior_variance + residual_degrees * variances) / (
@@ -502,7 +508,7 @@ def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Arr
 
 
 def _average_groups(X: Array, y: Array, groups: Array | None) -> tuple[Array, Array]:
-    """Return the mean of the samples of each group and class, and its response."""
+    """Return the mean expression and the mean response of the samples of each group and class."""
     group_of_sample = group_numbers(groups)
     if group_of_sample is None:
         return X, y

@@ -36,7 +36,7 @@ def next_study_table(
     classes each against the rest. Empty where the interval holds chance: then a validation is not
     the next step.
 
-    held_out: with one column of scores, under no permutation.
+    held_out: with one column of scores, under no permutation. headline: the reported error.
     """
     import pandas as pd
 
@@ -45,7 +45,7 @@ def next_study_table(
     elif held_out.y.dtype == SURVIVAL_DTYPE:
         rows = list(_concordance_rows(held_out, headline))
     else:
-        assessment = assess(held_out, headline)[0]
+        (assessment,) = assess(held_out, headline)
         values = {"value": 1 - assessment.error, "lower limit": 1 - assessment.high}
         rows = [
             ("R²", basis, value, samples_for_r2(value), None)
@@ -118,7 +118,7 @@ def _concordance_rows(held_out: HeldOutScores, headline: Headline) -> Iterator[N
 
     Groups are counted, such as patients; each sample is its own without them.
     """
-    assessment = assess(held_out, headline)[0]
+    (assessment,) = assess(held_out, headline)
     value = 1 - assessment.error
     low = 1 - assessment.high
     if not 0.5 < low < 1:
@@ -142,14 +142,9 @@ def _concordance_variance(held_out: HeldOutScores) -> float:
             np.flatnonzero((held_out.split == s) & (held_out.repeat == repeat))
             for s in np.unique(held_out.split[held_out.repeat == repeat])
         ]
+        y = held_out.y
         concordances = [
-            (
-                rows,
-                0,
-                harrell(
-                    held_out.y["time"][rows], held_out.y["event"][rows], held_out.scores[rows, 0]
-                ),
-            )
+            (rows, repeat, harrell(y["time"][rows], y["event"][rows], held_out.scores[rows, 0]))
             for rows in test_sets
         ]
         # Only the influence is used, which does not depend on the number of events.

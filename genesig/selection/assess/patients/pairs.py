@@ -96,7 +96,8 @@ def score_effect(held_out: HeldOutScores, y: Array, f: Array, C: Array) -> Effec
     standard_error = _standard_error(held_out, pairs, *fit, pool_repeats=pool_repeats)
     unit_effect = _sd_within_blocks(f, block) / scale[0]
     half_width = _interval_quantile(held_out, pairs) * standard_error
-    score_coefficient = fit[0][0]
+    coefficients, _, _ = fit
+    score_coefficient = coefficients[0]
     return Effect(
         score_coefficient * unit_effect,
         (score_coefficient - half_width) * unit_effect,
@@ -131,9 +132,13 @@ def _standard_error(
     *,
     pool_repeats: bool,
 ) -> float:
-    """Return the standard error of the first coefficient over splits and groups."""
+    """Return the standard error of the first coefficient over splits and groups.
+
+    coefficients (q,), inverse (q, q), gradient (p, q): as `_fit_ordered_pairs` returns them.
+    """
     pair_influence = gradient @ inverse[0]
     blocks, block_number = np.unique(pairs.block, return_inverse=True)
+    # The coefficient of each split, linearised.
     splits = coefficients[0] + len(blocks) * np.bincount(block_number, weights=pair_influence)
     if pool_repeats:
         splits = np.full(len(np.unique(held_out.split)), np.nan)
@@ -148,6 +153,7 @@ def _standard_error(
     )
     if pairs.response_difference is not None:
         return error
+    # A has the pairs of all repeats, but repeats add no samples.
     model_variance = len(np.unique(held_out.repeat)) * float(inverse[0, 0])
     return float(np.sqrt(max(error**2, (error**2 + model_variance) / 2)))
 

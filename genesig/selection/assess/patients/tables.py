@@ -106,25 +106,16 @@ def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
             not is_unit_column and MIN_SAMPLES_PER_WORD * n_different <= n_known
         )
         return None if is_short_list else "names samples or patients"
+    # Consecutive whole numbers, each once, are more likely numbers of samples than measurements.
     is_numbering = n_different == n_known and np.ptp(column.numbers[column.is_known]) == n_known - 1
     return "numbers samples or patients" if is_numbering else None
 
 
 Groups = dict[str, Array]  # name -> members (n,) bool; all samples are the group ''
 
-PATIENT_COLUMNS = [
-    "column",
-    "kind",
-    "level",
-    "group",
-    "samples",
-    "missing",
-    "count",
-    "share",
-    "median",
-    "low",
-    "high",
-]
+FRACTION_COLUMNS = ["share", "median", "low", "high"]
+PATIENT_COLUMNS = ["column", "kind", "level", "group", "samples", "missing", "count"]
+PATIENT_COLUMNS += FRACTION_COLUMNS
 RARE_LEVELS = "others"  # kind of the row that counts the rarer words of a column together
 EVENT = "event"
 NO_EVENT = "no event"
@@ -145,6 +136,7 @@ def patients_table(
 
     groups = samples_by_response(dataset)
     sizes = {name: int(in_group.sum()) for name, in_group in groups.items()}
+    # in the order of `PATIENT_COLUMNS`; a row may end early
     rows: list[tuple[Any, ...]] = [("", "samples", "", *size, 0) for size in sizes.items()]
     if dataset.design.group is not None:
         rows += _group_rows(dataset, groups)
@@ -153,19 +145,8 @@ def patients_table(
         rows += _number_rows(read_trait(label, dataset.obs[label].astype(str).tolist()), groups)
     if dataset.design.event is not None:
         y = dataset.response()
-        rows.append(
-            (
-                dataset.design.label,
-                "follow-up",
-                "",
-                "",
-                len(y),
-                0,
-                None,
-                None,
-                *follow_up(y["time"], y["event"]),
-            )
-        )
+        times = follow_up(y["time"], y["event"])
+        rows.append((dataset.design.label, "follow-up", "", "", len(y), 0, None, None, *times))
     for column in described:
         rows += (
             _word_rows(column, groups) if column.numbers is None else _number_rows(column, groups)
@@ -176,8 +157,7 @@ def patients_table(
     table = pd.DataFrame(
         [row + (None,) * (len(PATIENT_COLUMNS) - len(row)) for row in rows], columns=PATIENT_COLUMNS
     )
-    share_and_later = PATIENT_COLUMNS[PATIENT_COLUMNS.index("share") :]
-    return table.astype({"count": "Int64", **dict.fromkeys(share_and_later, float)})
+    return table.astype({"count": "Int64", **dict.fromkeys(FRACTION_COLUMNS, float)})
 
 
 def samples_by_response(dataset: Dataset) -> Groups:
@@ -212,7 +192,7 @@ def follow_up(time: Array, event: Array) -> tuple[float, float, float]:
 
 
 def _time_at_half(times: Array, limit: Array, value: Array) -> float:
-    """Return the first time at which a limit, of the curve itself where it has none, is half."""
+    """Return the first time at which a limit is at most half; the curve replaces limits of NaN."""
     below_half = np.flatnonzero(np.where(np.isnan(limit), value, limit) <= 0.5)
     return float(times[below_half[0]]) if len(below_half) else np.nan
 
@@ -231,17 +211,9 @@ def _number_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
     for name, in_group in groups.items():
         values = np.array([float(cell) for cell in column.cells[in_group & column.is_known]])
         summary = (np.median(values), values.min(), values.max()) if len(values) else (np.nan,) * 3
-        yield (
-            column.name,
-            "number",
-            "",
-            name,
-            int(in_group.sum()),
-            int((in_group & ~column.is_known).sum()),
-            None,
-            None,
-            *summary,
-        )
+        n_samples = int(in_group.sum())
+        n_missing = n_samples - len(values)
+        yield column.name, "number", "", name, n_samples, n_missing, None, None, *summary
 
 
 def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
@@ -257,18 +229,11 @@ def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
         rows.append((RARE_LEVELS, str(len(levels) - len(listed)), is_rare))
     for kind, level, is_member in rows:
         for name, in_group in groups.items():
+            n_samples = int(in_group.sum())
             n_known = int((in_group & column.is_known).sum())
             n_members = int((in_group & is_member).sum())
-            yield (
-                column.name,
-                kind,
-                level,
-                name,
-                int(in_group.sum()),
-                int(in_group.sum()) - n_known,
-                n_members,
-                n_members / n_known if n_known else np.nan,
-            )
+            share = n_members / n_known if n_known else np.nan
+            yield column.name, kind, level, name, n_samples, n_samples - n_known, n_members, share
 
 
 MIN_SUBGROUP_SAMPLES = 10  # smallest number of samples of a reported subgroup
@@ -331,12 +296,10 @@ def _take_subgroup(held_out: HeldOutScores, in_subgroup: Array) -> HeldOutScores
 
 def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> dict[str, Any]:
     """Return the columns of a subgroup: number of samples, of events, the error and its limits."""
-    y, _ = held_out.sample_means(
-        held_out.scores[:, 0] if held_out.scores.ndim == 2 else held_out.scores[:, 0, 0]
-    )
+    y = held_out.y[np.unique(held_out.row, return_index=True)[1]]  # of each sample once
     if not len(y):
         return {"samples": 0, "events": None, "error": np.nan, "low": np.nan, "high": np.nan}
-    assessment = assess(held_out, headline)[0]
+    (assessment,) = assess(held_out, headline)
     return {
         "samples": len(y),
         "events": int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
@@ -371,7 +334,7 @@ def patient_tables(
     row = dataset.rows(chosen_predictions["sample"].tolist())
     split = chosen_predictions["split"].map(split_number).to_numpy()
     scores = kind.read_scores(chosen_predictions, classes)[:, None]
-    permutation = np.zeros(len(row), dtype=np.int64)
+    permutation = np.zeros(len(row), dtype=np.int64)  # 0: the observed labels
     held_out = complete_held_out(dataset, splits, row, split, scores, permutation)
     described, left_out = read_traits(dataset)
     return {
@@ -396,6 +359,7 @@ def effects_table(dataset: Dataset, held_out: HeldOutScores) -> pd.DataFrame:
     classes = dataset.design.classes
     sides_by_class = {"": (y, f)}
     if classes is not None:
+        # Of two classes only the second, the positive one, has a row.
         parts = class_sides(y, f) if len(classes) > 2 else [(y > 0, f)]
         sides_by_class = dict(zip(classes[-len(parts) :], parts, strict=True))
     covariates = Covariates.from_dataset(dataset)
