@@ -96,9 +96,7 @@ class CohortValues:
     training: Array  # all genes of the study after the row-wise steps
     before_combat: Array
     """All genes of the study in the cohort after the row-wise steps, NaN where missing."""
-    after_combat: (
-        Array  # the same with its batches corrected; `before_combat` itself without ComBat
-    )
+    after_combat: Array  # the same after ComBat; without ComBat it is `before_combat`
     filled: Array
     """Genes of ``training`` in model.json, in the cohort, from `after_combat` with missing values
     filled in."""
@@ -151,12 +149,8 @@ def genes_table(
     training_columns = [dataset.genes.index(gene) for gene in model_of_list["genes"]]
     coef = np.array(model_of_list["coefficients"], dtype=float)
     coef = coef if coef.ndim == 1 else np.sqrt(np.square(coef).sum(axis=1))
-    shift_before_combat = _shift_of_genes(
-        dataset,
-        cohort,
-        values.training[:, training_columns],
-        values.before_combat[:, training_columns],
-    )
+    training_before = values.training[:, training_columns]
+    cohort_before = values.before_combat[:, training_columns]
     table = pd.DataFrame(
         {
             "gene": model_of_list["genes"],
@@ -171,16 +165,13 @@ def genes_table(
                 np.nan,
                 standardised_shift(cohort_means, training_means, training.std(axis=0)),
             ),
-            "shift_before": shift_before_combat,
+            "shift_before": _shift_of_genes(dataset, cohort, training_before, cohort_before),
             "score_shift": coef * (cohort_means - training_means),
             "imputed": (~is_measured).sum(axis=0),
         }
     )
-    return (
-        table
-        if values.after_combat is not values.before_combat
-        else table.drop(columns="shift_before")
-    )
+    has_combat = values.after_combat is not values.before_combat
+    return table if has_combat else table.drop(columns="shift_before")
 
 
 def summarise_shifts(dataset: Dataset, cohort: Cohort, values: CohortValues) -> dict[str, Any]:
@@ -395,7 +386,7 @@ def _score_cohort_with_model(
         corrects_batches=corrects_batches,
     )
     prepared, values, tables, further_results = test_model(answer)
-    fdr_result = _FdrResult([], {}, [])
+    fdr_result = _FdrResult(tables=[], record={}, warnings=[])
     if has_fdr_selected_model(model):
         fdr_result = _score_fdr_selected(model, test_model)
     record = {
@@ -499,9 +490,9 @@ def _score_fdr_selected(
             f"the FDR-selected genes are not tested: {problem.message}"
             for problem in error.problems
         ]
-        return _FdrResult([], {"fdr_selected": record}, messages)
+        return _FdrResult(tables=[], record={"fdr_selected": record}, warnings=messages)
     record["scores"] = _records(tables["scores"])
-    return _FdrResult([(FDR_SELECTED, tables)], {"fdr_selected": record}, [])
+    return _FdrResult([(FDR_SELECTED, tables)], {"fdr_selected": record}, warnings=[])
 
 
 def _concatenate_tables(parts: Sequence[tuple[str, Tables]]) -> Tables:
@@ -525,7 +516,7 @@ def _cohort_values(
     """Return the values of the cohort and of the training samples, before and after ComBat."""
     column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
     training_columns = [column_of_gene[gene] for gene in model["training"]["genes"]]
-    if model["normalisation"]["steps"]:  # then it needs all genes, in their order
+    if model["normalisation"]["steps"]:  # then ``training`` has all genes, in their order
         before_combat = np.where(prepared.is_measured, prepared.values, np.nan)
     else:
         before_combat = match_genes(cohort.matrix, dataset.genes, cohort.file)[0]
@@ -641,6 +632,7 @@ def _count_training_samples(training: Array, X: Array) -> int:
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as dicts for JSON, with None for NaN."""
     rows = table.to_dict("records")
+    # Only NaN differs from itself.
     return [{str(k): None if v != v else v for k, v in row.items()} for row in rows]
 
 

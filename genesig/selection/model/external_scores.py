@@ -152,22 +152,14 @@ def measure_several_classes(
     ]
     errors = [1 - share for share in shares]
     balanced = several.balanced_error(y, f, len(classes))
-    yield (
-        "balanced_error",
-        balanced,
-        _balanced_interval(y, losses, errors, n_by_class, group_number),
-        len(y),
-    )
+    interval = _balanced_interval(y, losses, errors, n_by_class, group_number)
+    yield "balanced_error", balanced, interval, len(y)
     error = float(np.mean(losses))
     yield "misclassification", error, _share_interval(error, losses, group_number), len(y)
     for c, (name, share) in enumerate(zip(classes, shares, strict=True)):
         member_groups = _groups_of_members(group_number, y == c)
-        yield (
-            f"sensitivity of {name}",
-            share,
-            _share_interval(share, hits_by_class[name], member_groups),
-            n_by_class[c],
-        )
+        interval = _share_interval(share, hits_by_class[name], member_groups)
+        yield f"sensitivity of {name}", share, interval, n_by_class[c]
     if p is not None and probability_shares is not None:
         slope, limits_of_slope = several.calibration_slope(
             y, p, np.array(probability_shares), group_number
@@ -200,12 +192,8 @@ def _class_measures(y: Array, f: Array, group: Array | None) -> Iterator[Measure
     ):
         hits = 1 - losses[y == class_code]
         member_groups = _groups_of_members(group, y == class_code)
-        yield (
-            name,
-            1 - class_error,
-            _share_interval(1 - class_error, hits, member_groups),
-            len(hits),
-        )
+        interval = _share_interval(1 - class_error, hits, member_groups)
+        yield name, 1 - class_error, interval, len(hits)
 
 
 def _share_interval(share: float, hits: Array, group: Array | None) -> Interval:
@@ -323,6 +311,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     times = time_grid(training, horizon)
     S = predicted_survival(cohort.model, cohort.model_number, cohort.f, times)
     training_censoring = censoring(training["time"], training["event"])
+    # (1, m): the same curve for every sample
     training_curve = kaplan_meier(training["time"], training["event"]).at(times)[None]
     losses, reference = (
         brier_losses(y["time"], y["event"], survival, times, training_censoring)

@@ -48,7 +48,7 @@ class _ListModel(NamedTuple):
     """One gene list of the fit on all samples."""
 
     name: str  # name under ``list`` in model.json
-    fits: Fits  # the fit on all samples, or one of its answers
+    fits: Fits  # a single fit: that on all samples, or one of its answers
     list_index: int  # index of the list in `Fits.mu`
     is_answer: bool  # whether the study predicts by it, or it is that of the FDR-selected genes
 
@@ -85,6 +85,7 @@ def final_model(
     decision: the config section of this name; each answer has its threshold under ``decision``.
     selection: selection.tsv, which says which genes are FDR-selected.
     """
+    # Row-wise steps learn nothing from samples: they are fitted to none.
     row_steps = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
     learned_steps = fit_steps_to_all_samples(dataset, fold_steps)
     all_steps = Reference(
@@ -140,33 +141,34 @@ def final_model(
 
 def _list_models(final: Fits) -> list[_ListModel]:
     """Return the nested lists that were kept, and both answers if the fit has two."""
-    kept_columns = [column for column, gap in enumerate(final.gap[0]) if not np.isnan(gap)]
-    answers = ANSWERS if final.answers is not None else ()
     answer_name = answer_list(final)
-    named_columns = [(nested_list_name(float(final.mu[column])), column) for column in kept_columns]
-    return [
-        *(_ListModel(name, final, column, name == answer_name) for name, column in named_columns),
-        *(_ListModel(name, final.answer(name), 0, True) for name in answers),
-    ]
+    list_models = []
+    for list_index in np.flatnonzero(~np.isnan(final.gap[0])).tolist():
+        name = nested_list_name(float(final.mu[list_index]))
+        list_models.append(_ListModel(name, final, list_index, is_answer=name == answer_name))
+    for name in ANSWERS if final.answers is not None else ():
+        list_models.append(_ListModel(name, final.answer(name), list_index=0, is_answer=True))
+    return list_models
 
 
 def _training_scores(
     X: Array, C: Array, list_models: Sequence[_ListModel], learned_steps: Reference
 ) -> Array:
-    """Return the scores of all samples by each model, (n, n_models)."""
+    """Return the scores of all samples by each model, (n, n_models) or (n, n_models, T).
+
+    X (n, d), C (n, r): all samples after `learned_steps`, and their covariates.
+    """
     column_of_gene = {int(gene): k for k, gene in enumerate(learned_steps.genes)}
     scores = []
     for list_model in list_models:
-        genes, values = list_model.fits.coef(0, list_model.list_index)
-        covariate_scores = list_model.fits.covariate_scores(0, C)
-        gene_scores = (
-            X[:, [column_of_gene[int(gene)] for gene in genes]] @ values + list_model.intercept
-        )
-        scores.append(
-            gene_scores
-            if isinstance(covariate_scores, float)
-            else gene_scores + covariate_scores[:, list_model.list_index]
-        )
+        fits = list_model.fits
+        genes, values = fits.coef(0, list_model.list_index)
+        columns = [column_of_gene[int(gene)] for gene in genes]
+        list_scores = X[:, columns] @ values + list_model.intercept
+        if fits.covariates is not None:
+            covariate_scores = np.asarray(fits.covariate_scores(0, C))
+            list_scores = list_scores + covariate_scores[:, list_model.list_index]
+        scores.append(list_scores)
     return np.stack(scores, axis=1)
 
 

@@ -80,7 +80,8 @@ def _terms_of_fit(
 ) -> tuple[Array, Array]:
     """Return terms (n_test, p + c) and intercepts (n_test,) of the test samples of one fit.
 
-    X (n, p): normalised genes of the chosen list. c: columns of the covariates in a model.
+    X (n, p): normalised genes of the chosen list. c: columns of the covariates in a model. chosen:
+    of `Fits.with_chosen`, whose last list is the chosen one.
     """
     test = training_set.test
     values = X[test]

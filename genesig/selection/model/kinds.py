@@ -95,6 +95,7 @@ def probability_line(model: ModelJson, index: int) -> Array | None:
 def _several_class_faults(model: ModelJson) -> list[str]:
     """Return the parts that do not fit several classes."""
     classes = model["classes"]
+    # at least three, each once
     if not isinstance(classes, list) or len(set(classes)) < max(3, len(classes)):
         return ["classes"]
     return [] if model["threshold"] is None else ["threshold"]

@@ -201,6 +201,7 @@ def predict_and_explain(
     shift = common_shift(panel)
     score_column = {"score": scores} if scores.ndim == 1 else {}
     columns = {"sample": prepared.samples, **score_column, **predicted, "imputed": prepared.imputed}
+    # Calls without the part that a shift of all genes has in the scores.
     corrected_calls = predict_columns(
         scores - shift * np.sum(model_of_list["coefficients"], axis=0)
     )["predicted"]
@@ -273,10 +274,10 @@ def prepare(
         needed_genes,
         matrix.rows,
         missing,
-        imputation,
-        matrix_file,
-        setting,
-        hint,
+        imputation=imputation,
+        matrix_file=matrix_file,
+        setting=setting,
+        hint=hint,
     )
     problems += [Problem(matrix_file, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
@@ -435,12 +436,17 @@ def _check_missing(
     needed_genes: Sequence[str],
     sample_names: Sequence[str],
     missing: float,
+    *,
     imputation: str,
     matrix_file: str,
     setting: str,
     hint: str,
 ) -> list[Problem]:
-    """Return the warnings of imputed genes; raise if a sample lacks too many."""
+    """Return the warning of imputed genes, if there are any; raise if a sample lacks too many.
+
+    is_measured (n_samples, n_needed_genes) bool. missing: largest share of a sample's needed genes.
+    imputation, hint: texts of the message; hint is '' unless genes are spelt otherwise.
+    """
     share = 1 - is_measured.mean(axis=1) if needed_genes else np.zeros(len(sample_names))
     if not share.any():
         return []
@@ -462,7 +468,7 @@ def _check_missing(
 def _check_sample_table(
     model: ModelJson, sample_table: pd.DataFrame, sample_names: Sequence[str]
 ) -> None:
-    """Raise if the sample table does not state the batch of each new sample."""
+    """Raise if the table has two rows for a new sample, or lacks a column of the step combat."""
     if duplicates := [
         str(name)
         for name in sample_table.index[sample_table.index.duplicated()]

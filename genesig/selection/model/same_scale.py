@@ -107,13 +107,15 @@ def training_scale(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
 
 
 def _bounds(values: Array, class_number: Array) -> dict[str, float]:
-    """Return the extreme class means of values (n_samples,) and the sd inside of the classes."""
-    class_codes = range(class_number.max() + 1)
-    means = np.array([values[class_number == number].mean() for number in class_codes])[
-        class_number
-    ]
-    sd = np.sqrt(((values - means) ** 2).sum() / max(len(values) - len(class_codes), 1))
-    return {"low": float(means.min()), "high": float(means.max()), "sd": float(sd)}
+    """Return the extreme class means of values (n_samples,) and the sd inside of the classes.
+
+    class_number (n_samples,) int: from 0, every class with a sample.
+    """
+    n_classes = int(class_number.max()) + 1
+    class_means = np.array([values[class_number == number].mean() for number in range(n_classes)])
+    deviation = values - class_means[class_number]
+    sd = np.sqrt((deviation**2).sum() / max(len(values) - n_classes, 1))
+    return {"low": float(class_means.min()), "high": float(class_means.max()), "sd": float(sd)}
 
 
 def sample_profile(x: Array, is_measured: Array, scale: Mapping[str, Any]) -> ScaleProfile:
@@ -185,7 +187,8 @@ def mean_fault(compared: ComparedValues, gene_text: str = OF_MODEL) -> str:
     `gene_text` says in the message which genes these are.
     """
     n = len(compared.X)
-    fault = _profile_fault(mean_profile(compared), compared.scale, max(n, 1), 1, gene_text)
+    profile = mean_profile(compared)
+    fault = _profile_fault(profile, compared.scale, n=max(n, 1), factor=1, gene_text=gene_text)
     mean_text = "" if n == 1 else f" (means of {n} samples)"
     return fault and f"{fault}{mean_text}; {SCALE_ADVICE}"
 
@@ -197,9 +200,8 @@ def sample_fault(
 
     The bounds are `SINGLE_SAMPLE_FACTOR` times those of `mean_fault`.
     """
-    fault = _profile_fault(
-        sample_profile(x, is_measured, scale), scale, 1, SINGLE_SAMPLE_FACTOR, gene_text
-    )
+    profile = sample_profile(x, is_measured, scale)
+    fault = _profile_fault(profile, scale, n=1, factor=SINGLE_SAMPLE_FACTOR, gene_text=gene_text)
     return fault and f"{fault}; {SCALE_ADVICE}"
 
 
@@ -210,18 +212,14 @@ def find_odd_samples(compared: ComparedValues) -> list[tuple[str, str]]:
     scale of the other half.
     """
     scale = compared.scale
-    faults = (
-        (
-            name,
-            _profile_fault(
-                sample_profile(x, is_measured, scale), scale, n=1, factor=1, gene_text=OF_MODEL
-            ),
-        )
-        for name, x, is_measured in zip(
-            compared.samples, compared.X, compared.is_measured, strict=True
-        )
-    )
-    return [(name, fault) for name, fault in faults if fault]
+    odd_samples = []
+    for name, x, is_measured in zip(
+        compared.samples, compared.X, compared.is_measured, strict=True
+    ):
+        profile = sample_profile(x, is_measured, scale)
+        if fault := _profile_fault(profile, scale, n=1, factor=1, gene_text=OF_MODEL):
+            odd_samples.append((name, fault))
+    return odd_samples
 
 
 def is_off_centre(
@@ -315,6 +313,7 @@ def training_panel(
     """
     scale = training_scale(X, y, genes)
     Z = _standardised(X, X.std(axis=0))
+    # Two halves of a single study count as studies.
     study_of_sample = np.arange(len(X)) % 2 if studies is None else studies
     is_in_study = (
         [study_of_sample == study for study in np.unique(study_of_sample)]
@@ -407,6 +406,7 @@ def _joint_faults(compared: ComparedValues) -> Iterator[str]:
     Z = _standardised(compared.X[:, is_complete], sds)
     spread = float(np.median(np.sqrt(np.sum(Z**2, axis=0) / (len(Z) - 1))))
     tolerance = np.exp(1 / np.sqrt(2 * (len(Z) - 1)))  # one standard error of a standard deviation
+    # Another spread shows in the slope, if one is fitted.
     has_no_slope = not np.isfinite(mean_profile(compared).slope_error)
     if has_no_slope and not MIN_SLOPE_RATIO / tolerance <= spread <= tolerance / MIN_SLOPE_RATIO:
         yield (
@@ -493,6 +493,7 @@ def call_doubts(calls: Array, corrected_calls: Array, shift: float) -> list[str]
     shift: as `common_shift` gives it.
     """
     uniform_text = ""
+    # Classes and risk groups are text; numbers are seldom all equal.
     if len(calls) >= MIN_UNIFORM_SAMPLES and isinstance(calls[0], str) and len(set(calls)) == 1:
         uniform_text = f"all {len(calls)} samples are {calls[0]}"
     call_texts, corrected_texts = (

@@ -76,7 +76,7 @@ def _final_knots(covariates: Sequence[Covariate], all_knots: Array) -> list[list
     for covariate in covariates:
         n_knots = covariate.knots
         knots.append(all_knots[column, :n_knots].tolist() if n_knots else None)
-        column += len(knot_counts([covariate]))
+        column += len(knot_counts([covariate]))  # a category has several columns
     return knots
 
 
@@ -128,7 +128,10 @@ def covariate_values(model: ModelJson, sample_table: pd.DataFrame | None) -> Arr
 def covariate_scores(
     model: ModelJson, model_of_list: ModelJson, sample_table: pd.DataFrame | None
 ) -> Array | float:
-    """Return the part of the score due to the covariates, (n_samples,) or (n_samples, T)."""
+    """Return the part of the score due to the covariates, (n,) or (n, T); 0.0 without covariates.
+
+    model_of_list: one of ``models`` of model.json. sample_table: as for `covariate_values`.
+    """
     C = covariate_values(model, sample_table)
     if C is None:
         return 0.0
@@ -177,6 +180,7 @@ def _with_float_numbers(value: Any) -> Any:
     """Return the value with 1 as 1.0: another program may have written all numbers in one way."""
     if isinstance(value, dict):
         return {key: _with_float_numbers(item) for key, item in value.items()}
+    # Lists of floats or texts, the longest ones, stay as they are.
     if isinstance(value, list) and not set(map(type, value)) <= {float, str}:
         return [_with_float_numbers(item) for item in value]
     return float(value) if type(value) is int else value
@@ -247,9 +251,9 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):
         yield "normalisation.n_genes"
-    if any(
-        max(sets, default=-1) >= len(sets) for sets in (s.get("sets", []) for s in steps["steps"])
-    ):
+    # ``sets`` has the number of the set of each column; there are no more sets than columns.
+    columns_of_steps = [step.get("sets", []) for step in steps["steps"]]
+    if any(max(sets, default=-1) >= len(sets) for sets in columns_of_steps):
         yield "normalisation.steps"
     covariates = model.get("covariates", {"columns": [], "names": [], "means": []})
     names = covariate_names(covariates_of(model))
@@ -420,13 +424,13 @@ def check_steps(model: ModelJson, source: str) -> None:
     try:
         row_steps, learned_steps = model_steps(model)
         names = tuple(state["step"] for state in model["normalisation"]["steps"][: len(row_steps)])
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # values above 0, of which steps take logarithms
             results = [Reference(names, tuple(row_steps), 0).transform(np.abs(means) + 1)]
         fields_fit = _fields_fit_genes(
             model["normalisation"]["steps"][len(row_steps) :], learned_steps, means
         )
         if imputation_step(model) or leaves_missing_to_steps(model):
-            means[:, :1] = np.nan
+            means[:, :1] = np.nan  # these steps must fill in a missing value
         sample_table = _first_batch_table(learned_steps)
         scale_sets = (model["training"][name] for name in ("scale", "panel"))
         results += [
