@@ -85,19 +85,8 @@ class MeasuredSets:
         return np.diff(self.members.indptr)
 
 
-ENRICHMENT_COLUMNS = [
-    "list",
-    "reference",
-    "set",
-    "about",
-    "genes",
-    "size",
-    "shared",
-    "expected",
-    "p_value",
-    "family_p",
-    "names",
-]
+OVERLAP_COLUMNS = ["genes", "size", "shared", "expected", "p_value", "family_p", "names"]
+ENRICHMENT_COLUMNS = ["list", "reference", "set", "about", *OVERLAP_COLUMNS]
 
 
 def hypergeometric_p(shared: Array, sizes: Array, n_drawn: int, n_genes: int) -> Array:

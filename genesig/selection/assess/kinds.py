@@ -2,6 +2,9 @@
 
 Classes: the balanced error, in which all classes count alike, and the AUC. A number: 1 - R².
 Survival: 1 - C.
+
+Private functions have the arguments of the fields of `Headline` and `AssessmentKind` that call
+them; class_number (t,) int numbers the n_classes classes from 0.
 """
 
 from __future__ import annotations

@@ -293,6 +293,7 @@ def _rate_with_limits(
 ) -> tuple[float, float, float]:
     """Return the share of correct calls in a class with its 95 % interval.
 
+    in_class, is_correct (t,) bool: whether a score is of the class, and whether its call is right.
     threshold_error: the standard error of the share that is due to the threshold. Differences
         between the splits hardly contain it, because their training sets share most samples.
     """

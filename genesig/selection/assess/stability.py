@@ -179,7 +179,10 @@ def list_agreement(lists: csr_array) -> float:
 def _rows_of_chosen_lists(
     dataset: Dataset, lists: csr_array, half_fits: Fits
 ) -> list[dict[str, Any]]:
-    """Return the columns of stability.tsv for the chosen half-sample lists: genes, then blocks."""
+    """Return the columns of stability.tsv for the chosen half-sample lists: genes, then blocks.
+
+    lists (2M, d): 0 and 1. half_fits: fits of the halves, with the lists of the lasso if any.
+    """
     lasso_lists = _lasso_lists(half_fits, lists.shape[1])
     n_selections = np.asarray(
         lists.sum(axis=0) + (0 if lasso_lists is None else lasso_lists.sum(axis=0))

@@ -94,17 +94,8 @@ def standardise_columns(X: Array) -> Array:
 BLOCK_COLUMNS = ["block", "layer", "order", "gene", "symbol", "prototype", "r", "first_mu", "score"]
 
 
-PROTOTYPE_COLUMNS = [
-    "gene",
-    "symbol",
-    "block",
-    "score",
-    "weight",
-    "nearest",
-    "nearest_symbol",
-    "nearest_r",
-    "close",
-]
+NEAREST_COLUMNS = ["nearest", "nearest_symbol", "nearest_r", "close"]
+PROTOTYPE_COLUMNS = ["gene", "symbol", "block", "score", "weight", *NEAREST_COLUMNS]
 
 
 def block_tables(
@@ -172,7 +163,10 @@ def _first_lists(final: Fits) -> tuple[Array, Array]:
 
 
 def _block_numbers(leader_of_prototype: Array, score: Array) -> Array:
-    """Return the number of each prototype's block: 1, 2, .. by falling score of the leaders."""
+    """Return the number of each prototype's block, (k,): 1, 2, .. by falling score of the leaders.
+
+    leader_of_prototype (k,): from `merge_prototypes`. score (k,).
+    """
     leaders = np.unique(leader_of_prototype)
     by_score = leaders[np.lexsort((leaders, -score[leaders]))]
     number_of_leader = {
@@ -184,7 +178,11 @@ def _block_numbers(leader_of_prototype: Array, score: Array) -> Array:
 def _block_frame(
     dataset: Dataset, genes: Array, first_list: Array, r: Array, prototype: Array, block: Array
 ) -> pd.DataFrame:
-    """Return the columns of blocks.tsv that need no sorting."""
+    """Return the columns of blocks.tsv that need no sorting, for genes (n,), columns of X.
+
+    first_list (n,): index of the first list with the gene. prototype (n,): column of X of the
+    prototype. r, block (n,): correlation with it, and number of its block.
+    """
     import pandas as pd
 
     names = np.array(dataset.genes, dtype=object)
@@ -202,7 +200,10 @@ def _block_frame(
 def _nearest_prototypes(
     dataset: Dataset, prototypes: Array, prototype_r: Array, warn_above: float
 ) -> dict[str, Array]:
-    """Return the columns about the nearest other prototype; empty for a single one."""
+    """Return the columns about the nearest other prototype, blank for a single one.
+
+    prototypes (k,): columns of X. prototype_r (k, k): their correlations.
+    """
     is_single = len(prototypes) == 1
     absolute_r = np.abs(prototype_r) - 2 * np.eye(len(prototypes))  # none is nearest to itself
     # copies of one gene are equal up to rounding, which must not decide

@@ -5,6 +5,9 @@ With F_g the number of lists that hold gene g, of T, and F_g^b that under permut
     E(t) = (1 + Σ_b #{g : F_g^b >= t}) / (B + 1),   R(t) = #{g : F_g >= t},
     q_g = min over t <= F_g of min(1, E(t) / R(t)).
 
+In code E is `null_expectation`, R `observed_tails`, and row b of `null_tails` is R under
+permutation b; the last axis of each is t = 0 ... T.
+
 E sums the null of every gene, so that genes which are selected easily (of large variance, with
 heavy tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and Smyth 2010
 ask of p.

@@ -1,4 +1,7 @@
-"""Score an external cohort with the final model: errors, calibration, shifts of the genes."""
+"""Score an external cohort with the final model: errors, calibration, shifts of the genes.
+
+`model` is the content of model.json, and `model_of_list` the one of its ``models`` that scores.
+"""
 
 from __future__ import annotations
 

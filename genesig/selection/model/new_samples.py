@@ -1,4 +1,7 @@
-"""Score new samples with the final model: match genes, fill in missing ones, check the scale."""
+"""Score new samples with the final model: match genes, fill in missing ones, check the scale.
+
+`model` is the content of model.json, and `model_of_list` the one of its ``models`` that scores.
+"""
 
 from __future__ import annotations
 

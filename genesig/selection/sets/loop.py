@@ -157,7 +157,7 @@ class SetsStudy:
                     )
 
     def _block_columns(self, genes: Array, split: str) -> BlockColumns:
-        """Return the sets in a matrix; an error names the split."""
+        """Return the sets among the genes of a matrix; an error names the split."""
         try:
             return BlockColumns.from_sets(self.sets, genes, self.settings.others)
         except GenesigError as error:
@@ -166,7 +166,7 @@ class SetsStudy:
     def _model(
         self, X: Array, training_set: TrainingSet, block_columns: BlockColumns, genes: Array
     ) -> SetsModel:
-        """Return the model of one training set of the matrix X."""
+        """Return the model of one training set; X has the columns of `block_columns` alone."""
         outer, inner_data = outer_and_inner_data(
             X, training_set, **moment_settings(self.study.fold_steps)
         )

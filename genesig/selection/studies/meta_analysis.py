@@ -3,6 +3,9 @@
 The variance between studies is estimated from all genes. With few studies a single gene hardly
 determines it: taken as known, it gives false genes (half of them if three studies differ by .4
 standard deviations), and Student's t on k - 1 degrees of freedom finds no gene among thousands.
+
+y, v (K, d) are the effects of d genes in K studies and their variances; where is_known (K, d) is
+False they are 0 and 1, and have no weight.
 """
 
 from __future__ import annotations
@@ -390,21 +393,8 @@ def _inverse_trigamma(value: float) -> float:
     return x
 
 
-META_COLUMNS = (
-    "gene",
-    "symbol",
-    "effect",
-    "low",
-    "high",
-    "p_value",
-    "q_value",
-    "tau",
-    "i2",
-    "q_p_value",
-    "agree",
-    "least",
-    "most",
-)
+SPREAD_COLUMNS = ("tau", "i2", "q_p_value", "agree", "least", "most")
+META_COLUMNS = ("gene", "symbol", "effect", "low", "high", "p_value", "q_value", *SPREAD_COLUMNS)
 
 
 def meta_table(dataset: Dataset) -> pd.DataFrame:
