@@ -151,17 +151,8 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
                 frequencies[run_genes].min(),
             )
         )
-    columns = [
-        "chromosome",
-        "start",
-        "end",
-        "genes",
-        "first",
-        "last",
-        "contribution",
-        "cv_frequency",
-        "least_cv_frequency",
-    ]
+    columns = ["chromosome", "start", "end", "genes", "first", "last", "contribution"]
+    columns += ["cv_frequency", "least_cv_frequency"]
     table = pd.DataFrame(rows, columns=columns)
     order = np.argsort(
         -round_sizes(table["contribution"].abs().to_numpy(dtype=float)), kind="stable"

@@ -62,6 +62,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
         held_out = _held_out_study(dataset, predictions, study)
         result = measure(held_out.y, held_out.scores, held_out.group)
         effects.append(to_scale(result))
+        counts = gene_counts.get(study, {})
         rows.append(
             {
                 "row": STUDY_ROW,
@@ -72,10 +73,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
                 "low": result.low,
                 "high": result.high,
                 "error": held_out.error,
-                **{
-                    key: gene_counts.get(study, {}).get(key)
-                    for key in ("measured", "genes", "lost")
-                },
+                **{key: counts.get(key) for key in ("measured", "genes", "lost")},
             }
         )
     value, variance = np.array(effects).T[:, :, None]  # (n_studies, 1), as of a single gene
