@@ -235,8 +235,9 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
         for side_area, (positive, _) in zip(areas, sides, strict=True)
     ]
     widths = np.sqrt(np.square(np.transpose(score_intervals) - areas).sum(axis=1)) / len(sides)
+    # n has no effect beside an error
     has_error = grouped_spread.normal_error > 0 and 0 < area < 1
-    by_error = share_limits(area, grouped_spread.normal_error, 1) if has_error else NO_INTERVAL
+    by_error = share_limits(area, grouped_spread.normal_error, n=1) if has_error else NO_INTERVAL
     return hull(by_error, (area - float(widths[0]), area + float(widths[1])))
 
 
@@ -320,7 +321,7 @@ def order_interval(
 
     The degrees of freedom are those of a mean times the share of groups with an event. Where every
     pair is ordered alike, the interval is that of a share in half as many samples as groups have an
-    event. For `side` see `survival.Concordance`.
+    event. value: the concordance; NaN has no interval. For `side` see `survival.Concordance`.
     """
     if np.isnan(value):
         return NO_INTERVAL

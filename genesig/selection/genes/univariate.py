@@ -165,6 +165,7 @@ def units(dataset: Dataset) -> Units:
     if not n_classes:
         return Units(means, response, group_names, test, tested_batch, covariates, ties)
     group = group_names[cells // n_classes]
+    # pairs, or both classes in every group
     if n_classes == 2 and (dataset.design.pair is not None or len(cells) == 2 * len(group_names)):
         return Units(means, response, group, "differences")
     return Units(means, response, group, test, tested_batch, covariates)
