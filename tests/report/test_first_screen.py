@@ -379,7 +379,7 @@ def test_next_steps_count_independent_patients_not_samples():
     assert "Plan a much larger study: a learned score needs far more patients" in text
     assert "Test gene sets as a second analysis" in text
     power = next(str(p) for p in write_paragraphs(data) if p.lead.startswith("What this study"))
-    assert "With 5 and 5 groups, it had 80% power" in power
+    assert "It had 5 and 5 groups. It had 80% power" in power
     data["answer"]["detectable"]["auc"] = 0.7
     assert "much larger" not in " ".join(map(str, write_paragraphs(data)))
 
