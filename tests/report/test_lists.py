@@ -55,6 +55,18 @@ def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
     )  # the last is not among them, the chosen ones are
 
 
+def test_mean_length_counts_empty_lists_and_leaves_out_those_too_long_to_keep():
+    inputs = arguments(Study())
+    scores = inputs["tables"]["scores"]
+    lists_of_mu = scores.index[scores["mu"] == scores["mu"].min()]
+    scores.loc[lists_of_mu[:2], "n_genes"] = [0, None]
+    lengths = list_lengths(collect(StudyResults(**inputs)))
+    mean_length = scores.loc[lists_of_mu, "n_genes"].mean()
+    assert any(length.genes == pytest.approx(mean_length) for length in lengths)
+    scores.loc[lists_of_mu, "n_genes"] = 0
+    assert len(list_lengths(collect(StudyResults(**inputs)))) == len(lengths) - 1
+
+
 @pytest.mark.parametrize(
     ("study", "axis_name", "rows"),
     [

@@ -230,7 +230,7 @@ def _with_test_name(table: Table, test: str) -> Table:
 
 
 class ListLength(NamedTuple):
-    """Gene lists of one kind, averaged over the outer splits."""
+    """Gene lists of one kind, averaged over the outer splits with a list; it may be empty."""
 
     is_chosen: bool  # whether they are the reported lists; otherwise nested ones
     genes: float  # mean number of genes
@@ -240,12 +240,12 @@ class ListLength(NamedTuple):
 
 
 def list_lengths(data: Genes) -> list[ListLength]:
-    """Return the chosen and the nested lists that hold genes, the shortest first."""
+    """Return the chosen lists and the nested lists of each mu with any gene, the shortest first."""
     study_measure = measure(data)
     tables = data["tables"]
     sizes: dict[float | None, list[float]] = {}
     for row in table_rows(tables["scores"]):
-        if row["n_genes"]:
+        if row["n_genes"] is not None:  # the list was not too long to keep
             sizes.setdefault(row["mu"], []).append(row["n_genes"])
     stability_of_mu = {
         row["mu"]: row["stability"]
@@ -261,7 +261,8 @@ def list_lengths(data: Genes) -> list[ListLength]:
             stability=stability_of_mu.get(row["mu"]),
         )
         for row in genesig_rows(tables["controls"])
-        if row["mu"] in sizes and (value := study_measure.value(row["error"])) is not None
+        if any(sizes.get(row["mu"], ()))
+        and (value := study_measure.value(row["error"])) is not None
     ]
     return sorted(lengths, key=lambda length: length.genes)
 
