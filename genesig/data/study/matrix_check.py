@@ -163,15 +163,15 @@ def check_matrix(
 def _check_standardised(matrix: Matrix, file: str) -> Iterator[Problem]:
     """Warn of genes that were standardised over all samples of the file, test samples included."""
     if kind := genes_standardised(matrix.cells):
+        advice = "name the values as they were before"
+        if matrix.parts:
+            advice = f"choose a layer by data.part: {listing(matrix.parts)}"
         message = (
             f"the genes are {kind} over all samples: no new sample can be put on this scale, and "
-            "test samples took part in it; "
+            f"test samples took part in it; {advice}"
         )
-        if matrix.parts:
-            message += f"choose a layer by data.part: {listing(matrix.parts)}"
-        else:
-            message += "name the values as they were before"
-        yield Problem(file, message, "warning", code="standardised_genes", key="data.part")
+        key = "data.part" if matrix.parts else ""
+        yield Problem(file, message, "warning", code="standardised_genes", key=key)
 
 
 def leave_out_other_columns(

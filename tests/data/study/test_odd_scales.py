@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 from genesig.cli import main
+from genesig.data.files.readers import load_schema, read_config
 from genesig.data.steps.normalise import Steps, fit_steps
+from genesig.data.validate import examine
 
 N_SAMPLES = 40
 N_TRUE = 10
@@ -222,6 +224,8 @@ def test_z_scores_of_a_text_file_are_warned_of_and_logarithms_are_not(study: Stu
     study.write(z_scores())
     (line,) = study.validate()
     assert "the genes are z-scored over all samples" in line
+    (problem,) = examine(read_config("c.yaml"), load_schema(), "c.yaml").problems
+    assert problem.key == ""  # no setting mends it: a text file has no other layer
     study.write(np.log2(amounts(centre=8, spread=1.5)))
     assert study.validate() == []
 
