@@ -195,7 +195,8 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
         help="largest share, 0 to 1, of the model's genes that a sample may lack; "
         "they get their training means (default: %(default)s)",
     )
-    predict.add_argument("--mu", type=float, help="score by the nested list at this mu")
+    list_help = "score by the list of nested_lists.tsv at this mu (default: the predictive model)"
+    predict.add_argument("--mu", type=float, help=list_help)
     predict.add_argument(
         "--fdr-selected", action="store_true", help="score by the FDR-selected genes alone"
     )
@@ -214,8 +215,7 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument(
         "--layout",
         metavar="FOLDER",
-        help="folder with the layout or manifest of the chip (default: the folder of the "
-        "first array)",
+        help="folder with the layout or manifest of the chip (default: the first array's)",
     )
 
 
