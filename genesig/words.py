@@ -234,7 +234,7 @@ NAME_FORMS: dict[str, Callable[[str], str]] = {
 
 
 def overlooked_differences(groups: Iterable[Sequence[str]]) -> str:
-    """Return in what the names of each group differ, such as "blanks and upper and lower case".
+    """Return in what the names of each group differ, such as "blanks, upper and lower case".
 
     The names of a group are those that `equal_looking` finds. A difference counts if names stay
     different after all others are removed.

@@ -11,7 +11,7 @@ All choices are made on the inner folds of the training rows. So is the threshol
 score of 0 is the midpoint of the two class means of scores of held-out training rows, as in
 genesig's own models. The thresholds of the original methods would favour the larger class.
 
-With covariates, the first q columns of the rows are these, without a penalty.
+Only `ridge_with_covariates` adjusts for covariates: the first q columns, without a penalty.
 """
 
 from __future__ import annotations

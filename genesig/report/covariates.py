@@ -37,7 +37,7 @@ class CovariateWeight(TypedDict):
     name: str  # with the class, if there are several
     reference: str | None  # level with which a categorical covariate is compared
     weight: float  # per unit, in the final model
-    per_sd: float | None  # per standard deviation; None for splines
+    per_sd: float | None  # per standard deviation; of a spline NaN, then None in report_data.json
     mean: float  # mean weight per unit over the outer splits
     low: float  # smallest weight over the outer splits
     high: float  # largest weight over the outer splits

@@ -252,7 +252,7 @@ def _line_label(matrix: Matrix, row: int | None, n_left: int) -> str:
 
 
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
-    """Return the column of gene ids: the first of distinct words, else of distinct cells."""
+    """Return the column of gene ids: first distinct words, else distinct cells, else column 0."""
     distinct_columns = [
         column
         for column, cells in enumerate(columns)

@@ -287,9 +287,8 @@ def _read_matrix_and_table(
 ) -> tuple[Matrix | None, TextTable | None, list[dict[str, str]]]:
     """Read matrix and sample table; return both, and the samples that the matrix lacks.
 
-    These samples are {kind, name, reason}, as in ``Sheet.dropped``. The table is read first if it
-    names the files of the arrays. With ``files.missing``, samples that lack a modality are read,
-    too. None after an error, which is appended.
+    These are {kind, name, reason}, as in ``Sheet.dropped``. The table is read first if it names the
+    files of arrays. ``files.missing`` also keeps samples without a modality. None after an error.
     """
     expression = files.expression
     samples = files.samples
@@ -318,9 +317,10 @@ def _read_matrix_and_table(
         matrix = read_matrix(expression, matrix_part, partial=files.missing)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None, []  # it has no sample names, so that nothing of it can be checked
-    names = None if matrix is None else matrix.columns
+    # Before `orient`, which follows, most matrices have the samples in columns.
+    likely_samples = None if matrix is None else matrix.columns
     with problems_appended_to(problems):
-        table = read_sample_table(samples, names, table_part, partial=files.missing)
+        table = read_sample_table(samples, likely_samples, table_part, partial=files.missing)
     if matrix is None or table is None:
         return matrix, table, []
     axes = (matrix.columns, matrix.rows)

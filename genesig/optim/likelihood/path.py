@@ -5,8 +5,10 @@ With a dual point u of the loss every s in [0, 1] gives a dual value,
     D(s) = -h*(s u) - Σ_j max(|s z_j'u| - threshold_j, 0)² / (4 mu),
 
 or none at mu = 0 if ``|s z_j'u| > threshold_j``; u must be orthogonal to what has no penalty. The
-gap is the difference from the objective. At the minimum the derivatives of the loss give its value
-(Fenchel).
+gap is the difference from the objective; at the minimum the derivatives of the loss give its value
+(Fenchel). s = tau over the largest |z_j'u + 2 mu b_j| / w_j, at most 1: this is 1 at the minimum,
+and at mu = 0 puts all |s z_j'u| within their thresholds. `broadcast_levels` refuses tau = mu = 0,
+where it could not, unless all z_j'u of the null model are 0.
 
 Source: Fenchel 1949; Ndiaye, Fercoq, Gramfort and Salmon 2017 (scaling a dual point).
 """
@@ -210,7 +212,7 @@ def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> 
     ) -> None:
         """Scale the products F u in g to products with features; fill the gap, not relative.
 
-        largest_gradient_outside gets the largest ``|g_j| / w_j`` of the features with b_j = 0.
+        largest_gradient_outside: the second result of `largest_gradients` of each set.
         """
         for t in set_numbers:
             tau = levels.tau[t]

@@ -83,7 +83,7 @@ def selection_q(
 ) -> Array:
     """Return q of each gene (d,) from its number of lists and E(t); 1 if no list holds it.
 
-    R counts the genes themselves, or the blocks with `reference_counts`.
+    reference_counts (n_blocks,) int: lists that hit each block of genes; E(t) then counts blocks.
     """
     if reference_counts is None:
         reference_counts = counts

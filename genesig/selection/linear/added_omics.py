@@ -112,7 +112,7 @@ def _factor_columns(
 ) -> list[dict[str, float]]:
     """Return columns of the table for each omic: factor in the final model, range in the splits.
 
-    given_factors: factor of each omic that the config fixes; it counts if inner folds choose none.
+    given_factors: factor that the config fixes for each omic, or "learned" if inner folds choose.
     """
     chosen_factors = fits.grid.factors
     final_factors = final.grid.factors

@@ -9,9 +9,7 @@ Cross-fitted scores serve probabilities and risks. The settings of smallest erro
 validation samples of all folds, so that their scores there look better than they are, and a line
 fitted to them would state probabilities too far from each other. Therefore the folds are dealt into
 parts, and each sample is scored at the settings that the other parts choose. This fits nothing
-again. The test samples of the outer split have no part in it: their labels would leak into the
-line. A choice of a larger lambda makes all scores smaller, hence every score is brought to the unit
-of the model's own settings.
+again. Test samples of the outer split have no part in it: their labels would leak into the line.
 """
 
 from __future__ import annotations
@@ -52,8 +50,8 @@ def crossfit(
 ) -> Array | None:
     """Return the score of each training sample at the choice of other folds, less the threshold.
 
-    Scores at another choice are multiplied by the ratio of the spreads at both choices, so that all
-    have the unit of `chosen`, the scores at the settings of the model.
+    Scores at another choice (a larger lambda makes them smaller) are multiplied by the ratio of the
+    spreads at both, to have the unit of `chosen`, the scores at the settings of the model.
 
     The result is (n, ...) with NaN for other samples. It is None if the outcome is a number, and
     under permuted labels, for which no probability and no risk is reported.
@@ -545,7 +543,8 @@ def _choose_by_folds(
         standard_error[ended] = np.nan
         thresholds = result.thresholds
         if fitting.rotates_scores:
-            # Class means of all folds would bring the labels of a sample into its own score.
+            # A threshold of all folds only shifts all scores alike. Class means map the scores:
+            # means of all folds would bring the label of a sample into its own score.
             thresholds = score_thresholds(training_set, scores, settings)
         fold_numbers = [result.fold_numbers[fold] for fold in folds]
         kept_results.append(

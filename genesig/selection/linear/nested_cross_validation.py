@@ -1,9 +1,9 @@
 """Both stages of the linear protocol on training sets: nested cross-validation and final model.
 
-Stage I (`grid`) chooses tau, lambda and mu by the inner folds. Stage II (`fit_nested_lists` of
-`elastic_nets`) selects a list for each mu on the whole training set and refits these nested lists
-by ridge; here they score the test samples. The list at the chosen mu is the chosen list. `answers`
-adds the FDR-selected genes and the predictive model.
+Stage I (`grid`) chooses tau, lambda and mu by the inner folds, and factors, which multiply the l1
+terms of each omic (such as RNA). Stage II (`fit_nested_lists`) selects a list for each mu on the
+whole training set and refits these nested lists by ridge. The list at the chosen mu is the chosen
+list. `answers` adds the FDR-selected genes and the predictive model.
 """
 
 from __future__ import annotations

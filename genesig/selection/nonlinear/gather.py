@@ -1,4 +1,4 @@
-"""Tables of nonlinear selection, from the fits of all splits and of all samples."""
+"""Tables of nonlinear selection, and of the Feature Vector Machine (fvm), its control."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ MAX_STEP_SDS = 2.0  # largest Newton step of any coefficient, in standard deviat
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Pairs of held-out scores of one test set."""
+    """Pairs of held-out scores, each within a block: a test set, or a repeat if sets are pooled."""
 
     first_row: Array  # (p,) int, row of the first score; of its class, or with the earlier event
     second_row: Array  # (p,) int, row of the second score
-    block: Array  # (p,) int, number of the test set
+    block: Array  # (p,) int, number of the block
     weight: Array  # (p,) float: w of the module's docstring
     response_difference: Array | None  # (p,) float of numbers; None if only the order counts
 
@@ -159,7 +159,7 @@ def _standard_error(
 
 
 def pairs_within_blocks(y: Array, block: Array) -> ScoredPairs:
-    """Return the pairs within blocks (t,), y being bool, times and events, or numbers."""
+    """Return the pairs within blocks (t,), t >= 1, y being bool, times and events, or numbers."""
     parts = []
     for block_number in np.unique(block):
         rows = np.flatnonzero(block == block_number)
