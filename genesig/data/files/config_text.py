@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from math import isinf
 from typing import Any
 
 from genesig.errors import input_error
@@ -15,23 +16,25 @@ from genesig.words import size_of
 def parse_json(text: str, file_name: str) -> Any:
     """Return the value of a JSON text; `file_name` is for messages.
 
-    Raises InvalidInput: it is no JSON, is nested too deeply, repeats a key, or has a number of
-        thousands of digits.
+    Raises InvalidInput: it is no JSON, is nested too deeply, repeats a key, or has a number too
+        large for a float or an integer of thousands of digits.
     """
     if not text.strip():
         raise input_error(file_name, "is empty; name another file, or copy it again")
     try:
         return json.loads(
-            text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
+            text,
+            object_pairs_hook=_refuse_repeated_keys,
+            parse_float=_parse_float,
+            parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
         message = f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is "
         raise input_error(file_name, f"{message}cut off", line=error.lineno) from None
     except (ValueError, RecursionError) as error:
-        message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise input_error(
-            file_name, f"is not JSON as a program writes it: {message}; copy it again"
-        ) from None
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        message = f"is not JSON as a program writes it: {reason}; copy it again"
+        raise input_error(file_name, message) from None
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -41,6 +44,14 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         (repeated_key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"the key '{repeated_key[:80]}' stands twice in one object")
     return mapping
+
+
+def _parse_float(text: str) -> float:
+    """Return the value of a decimal number; raise ValueError for 1e400, which would be infinite."""
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"{text[:80]} is larger than any number of a program")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

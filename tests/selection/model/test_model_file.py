@@ -189,8 +189,8 @@ def predict_own(folder: Path, text: str) -> int:
 TEXTS: dict[str, tuple[Callable[[str], str], str]] = {
     "not a number": (lambda t: t.replace('"intercept": ', '"intercept": NaN, "x": ', 1), "NaN is "),
     "infinite": (lambda t: t.replace('"max": ', '"max": -Infinity, "x": ', 1), "-Infinity is no"),
-    "too large": (lambda t: t.replace('"p99": ', '"p99": 1e999, "x": ', 1), "training"),
-    "too large and alone": (lambda t: re.sub('"p99": [^,]*', '"p99": 1e999', t), "'training.p99'"),
+    "too large": (lambda t: t.replace('"p99": ', '"p99": 1e999, "x": ', 1), "1e999 is "),
+    "too large and alone": (lambda t: re.sub('"p99": [^,]*', '"p99": 1e999', t), "1e999 is larger"),
     "a long number": (lambda t: re.sub('"p99": [^,]*', f'"p99": {"9" * 999}', t), "'training.p99'"),
     "a long count": (
         lambda t: re.sub('("training_samples": )', rf"\g<1>{9:9<999}", t, count=1),
