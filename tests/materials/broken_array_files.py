@@ -349,6 +349,7 @@ LIBRARIES: dict[str, Broken] = {
         t__clf=changed(FILES["t.clf"], b"rows=5", b"rows=6"),
     ),
     "an empty file": library(["t.pgf: is empty"], t__pgf=b""),
+    "a byte order mark alone": library(["t.pgf: is empty; copy"], t__pgf=b"\xef\xbb\xbf"),
     "a page of a web site": library(
         ["t.mps: is a web page"], t__mps=b"<!DOCTYPE html>\n<html>404</html>\n"
     ),
@@ -507,7 +508,10 @@ METHYLATION: dict[str, Broken] = {
         ["is not the other colour of 97_R02C01_Red.idat", "'9721367028 R05C01' and '97213"],
         idat(IDS, IDS, texts={404: "R05C01"}),
     ),
-    "other addresses than red": _green(["is not the other colour of"], idat(IDS + 1, IDS)),
+    "other addresses than red": _green(
+        ["is not the other colour of 97_R02C01_Red.idat: the addresses of their beads differ"],
+        idat(IDS + 1, IDS),
+    ),
     "no value of methylation": slides(
         ["a: data.part 'betas' is no value of methylation; did you mean 'beta'?"], part="betas"
     ),

@@ -89,7 +89,8 @@ def _open_table(content: bytes, file_name: str) -> _Table:
     """Return header and rows of a library file."""
     text = as_text(content, file_name, legacy_encoding=True)
     if not text.endswith("\n"):
-        raise input_error(file_name, f"ends in the middle of a line; {COPY_AGAIN}")
+        fault = "ends in the middle of a line" if text else "is empty"
+        raise input_error(file_name, f"{fault}; {COPY_AGAIN}")
     header: dict[str, list[str]] = {}
     rows: Iterator[tuple[int, str]]
     rows = ((k, row) for k, row in enumerate(lines_of(text), 1) if row.strip())

@@ -203,13 +203,15 @@ def _read_signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tup
     numbers: as `_Manifest.numbers`.
     """
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
-    if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
+    fault = ""
+    if arrays[0].name != arrays[1].name:
         green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)
-        raise input_error(
-            green,
-            f"is not the other colour of {red.name}: they are of the arrays '{green_name}' and "
-            f"'{red_name}'; {COPY_AGAIN}, and keep the files' names",
-        )
+        fault = f"they are of the arrays '{green_name}' and '{red_name}'"
+    elif not np.array_equal(arrays[0].ids, arrays[1].ids):
+        fault = "the addresses of their beads differ"
+    if fault:
+        message = f"is not the other colour of {red.name}: {fault}; {COPY_AGAIN}, and keep the "
+        raise input_error(green, f"{message}files' names")
     ids = arrays[0].ids
     _, *addresses, colour = numbers.T
     intensities = np.array([array.means for array in arrays], dtype=np.float64)
