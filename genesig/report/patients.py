@@ -290,33 +290,27 @@ def score_effect_section(data: Patients, limits: Limits) -> Section | None:
         return None
     is_multiclass = len({row["class"] for row in rows}) > 1
     adjusted_for = enumerated(data["config"]["data"]["covariates"] or ["nothing"])
-    cells = [
-        [
-            clean(row["class"]),
-            adjusted_for if row["adjusted"] == "yes" else "nothing",
-            row["value"],
-            row["low"],
-            row["high"],
+    tables = []
+    if is_multiclass:  # two rows at most otherwise, which the words state
+        cells = [
+            [
+                clean(row["class"]),
+                adjusted_for if row["adjusted"] == "yes" else "nothing",
+                *(row[column] for column in ("value", "low", "high")),
+            ]
+            for row in rows
         ]
-        for row in rows
-    ]
-    heads = (Column("Class", "text"), *EFFECT_COLUMNS)
-    caption = f"{rows[0]['measure'].capitalize()} per standard deviation of the held-out score."
-    first_column = 0 if is_multiclass else 1  # without the class
-    table = filled_table(
-        "score-effect",
-        caption,
-        heads[first_column:],
-        [row[first_column:] for row in cells],
-        limits.table_rows,
-        is_open=is_multiclass,
-    )
+        caption = f"{rows[0]['measure'].capitalize()} per standard deviation of the held-out score."
+        columns = (Column("Class", "text"), *EFFECT_COLUMNS)
+        tables.append(
+            filled_table("score-effect", caption, columns, cells, limits.table_rows, is_open=True)
+        )
     null_value = 0.0 if rows[0]["measure"] == "slope" else 1.0
     return Section(
         "score-effect",
         EFFECT_TITLES[data["study"]["task"]],
         WORDS.paragraphs("score_effect", data, rows, adjusted_for, null_value),
-        [table] if is_multiclass else [],
+        tables,
         part="prediction",
         folded=True,
         files=["score_effect.tsv"],
