@@ -87,17 +87,10 @@ def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[sl
     half_width = max(position - x[nearest[0]], x[nearest[1]] - position)
     left = np.searchsorted(x, position - FAR * half_width, side="left")
     right = np.searchsorted(x, position + FAR * half_width, side="right")
-    points = slice(int(min(left, anchor)), int(max(right, anchor + 1)))
-    relative_distance = (
-        np.abs(x[points] - position) / half_width
-        if half_width > 0
-        else np.zeros(points.stop - points.start)
-    )
-    return (
-        points,
-        np.where(relative_distance <= NEAR, 1, (1 - relative_distance**3) ** 3),
-        half_width,
-    )
+    points = slice(int(left), int(right))
+    relative_distance = np.abs(x[points] - position) / (half_width or 1)  # h is 0: equal points
+    tricube = np.where(relative_distance <= NEAR, 1, (1 - relative_distance**3) ** 3)
+    return points, tricube, half_width
 
 
 def _fit_line(
