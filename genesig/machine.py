@@ -62,18 +62,18 @@ MAX_UNCHECKED_BYTES = 1 << 23  # unpacked size from which the packing ratio is c
 
 
 def check_size(
-    location: str, size: int, packed_size: int, bytes_per_text_byte: int = BYTES_PER_TEXT_BYTE
+    location: str, size: int, packed_size: int, reading_copies: int = BYTES_PER_TEXT_BYTE
 ) -> None:
     """Raise InvalidInput if a file needs more memory than there is, or unpacks as no table does.
 
     size, packed_size: bytes when unpacked, and as they lie in the file.
-    bytes_per_text_byte: memory that reading takes, in multiples of `size`.
+    reading_copies: memory that reading takes, in multiples of `size`.
     """
-    max_bytes = memory() // bytes_per_text_byte
+    max_bytes = memory() // reading_copies
     if size > max_bytes:
         raise input_error(
             location,
-            f"holds more than {size_of(max_bytes)}; reading takes {bytes_per_text_byte} times that,"
+            f"holds more than {size_of(max_bytes)}; reading takes {reading_copies} times that,"
             f" and this process may have {size_of(memory())} of memory: take the genes and samples "
             "of the study alone, or a machine with more",
         )

@@ -167,9 +167,9 @@ def _check_contents(file: h5py.File, location: str) -> None:
                 message = "holds complex numbers; write real ones, or take it out"
                 raise input_error(node_location, message)
         file_size = file.id.get_filesize()
-        check_size(location, stored_size, file_size, bytes_per_text_byte=READING_COPIES)
+        check_size(location, stored_size, packed_size=file_size, reading_copies=READING_COPIES)
         # Sparse matrices may have few entries, so memory alone limits their dense size.
-        check_size(location, dense_size, dense_size, bytes_per_text_byte=READING_COPIES)
+        check_size(location, dense_size, packed_size=dense_size, reading_copies=READING_COPIES)
     _check_texts(file, location)
 
 
@@ -290,8 +290,9 @@ def _checked_dense_size(group: h5py.Group, location: str) -> int:
     size = int(shape[0]) * int(shape[1]) * 8
     stored = sum(stored_part.size * stored_part.dtype.itemsize for stored_part in parts)
     file_size = group.file.id.get_filesize()
-    check_size(group_location, stored, file_size, bytes_per_text_byte=READING_COPIES)
-    check_size(group_location, size, size, bytes_per_text_byte=READING_COPIES)
+    check_size(group_location, stored, packed_size=file_size, reading_copies=READING_COPIES)
+    # Few entries may make a large matrix, so no ratio to the file limits its dense size.
+    check_size(group_location, size, packed_size=size, reading_copies=READING_COPIES)
     major, minor = shape if orientation == "csr" else shape[::-1]
     if fault := _index_fault(data, indices, indptr, int(major), int(minor)):
         raise input_error(group_location, f"{fault}; the file is damaged, {REWRITE_ADVICE}")

@@ -155,20 +155,13 @@ def _left_out_problem(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
     """Return the note or warning that counts and names the rows and columns left out."""
-    counts = [
-        f"{len(names)} {kind.noun if len(names) == 1 else kind.plural}"
-        for kind, names in names_by_kind.items()
-    ]
-    if not genes_in_rows:  # these kinds speak of rows, as a file mostly has genes in rows
-        about_samples = (CLINICAL_ROWS, WORD_ROWS)
-        counts = [
-            text.replace("row", "column") if kind in about_samples else text
-            for kind, text in zip(names_by_kind, counts, strict=True)
-        ]
-    parts = [
-        f"{text}: {listing(names)}"
-        for text, names in zip(counts, names_by_kind.values(), strict=True)
-    ]
+    parts = []
+    for kind, names in names_by_kind.items():
+        count = f"{len(names)} {kind.noun if len(names) == 1 else kind.plural}"
+        # These kinds speak of rows, as a file mostly has genes in rows.
+        if not genes_in_rows and kind in (CLINICAL_ROWS, WORD_ROWS):
+            count = count.replace("row", "column")
+        parts.append(f"{count}: {listing(names)}")
     message = f"left out, neither genes nor samples: {'; '.join(parts)}"
     if settings := dict.fromkeys(kind.name for kind in names_by_kind if kind.name):
         message += f"; to keep them: data.keep: [{', '.join(settings)}]"
@@ -214,6 +207,7 @@ def _find_sample_table_columns(
     `WORD_ROWS` and `CLINICAL_ROWS` are kinds of columns here, as samples are the rows of a matrix;
     their names speak of a file, which mostly has genes in rows.
     """
+    # A user who keeps columns that describe samples keeps all kinds of them.
     if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return {}
     genes = set(surroundings.genes)
@@ -225,6 +219,8 @@ def _find_sample_table_columns(
     headers = set() if table is None else {as_read(str(name)) for name in table.columns}
     kind_of_column = dict.fromkeys(_find_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of_column |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
+    # Whole numbers without the name of an age or a time may be a gene: these get only a warning,
+    # unless matrix and sample table are one file, which is sure to have columns of the samples.
     kind_of_column |= dict.fromkeys(find_clinical_columns(matrix, samples), CLINICAL_ROWS)
     if table is not None and _is_same_file(matrix, headers):
         kind_of_column |= dict.fromkeys(columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)

@@ -162,11 +162,9 @@ def _index_by_names(
         if not matches:
             continue
         name_column = _choose_column(matches, sample_file, problems)
-        return (
-            table
-            if name_column is None
-            else _index_by_match(table, name_column, axes, sample_file, problems, column)
-        )
+        if name_column is None:
+            return table
+        return _index_by_match(table, name_column, axes, sample_file, problems, column)
     if column is not None:
         return _index_by_column(table, headers.index(column))
     axis = max(axes, key=lambda side: len(set(headers).intersection(side)))
@@ -185,7 +183,8 @@ def table_of_matrix(
 ) -> tuple[TextTable, list[Problem]]:
     """Return a sample table indexed by the names of its matrix, and the problems (notes, warnings).
 
-    Raises InvalidInput: two columns name the samples in different ways.
+    Raises InvalidInput: two columns name the samples in different ways, the samples are in columns
+        (`ON_ITS_SIDE`), or the second row is the header (`TWO_HEADERS`).
     """
     problems: list[Problem] = []
     table = with_matrix_names(table, (matrix.columns, matrix.rows), sample_file, None, problems)

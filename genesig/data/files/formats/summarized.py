@@ -3,6 +3,10 @@
 Its assays are genes × samples; colData describes the samples, and rowData or the columns of its
 ranges describe the genes.
 
+The reader of R files returns the slots of an object as attributes; an environment, or a list with
+names, as a mapping; a factor as a Categorical of pandas; a vector as an array, masked where it has
+NA; an array or a vector with names as a DataArray of xarray, whose array is its `values`.
+
 Source: Huber et al., Orchestrating high-throughput genomic analysis with Bioconductor, Nat. Methods
 12:115 (2015).
 """
@@ -73,7 +77,11 @@ def read_row_data(value: Any, file_name: str) -> TextTable:
 
 
 def _assays(value: Any) -> dict[str, Any]:
-    """Return name -> assay; before 2020 the assays were a reference class with an environment."""
+    """Return name -> assay; assays without names are numbered from 1.
+
+    Their SimpleList is in the slot `data`; in objects from before 2020, whose `assays` is of a
+    reference class, in the variable `data` of the environment `.xData`; or it is `assays` itself.
+    """
     container = value.assays
     environment = getattr(container, ".xData", None)
     container = (
@@ -145,7 +153,7 @@ def dense_matrix(value: Any, file_name: str) -> Array:
 
     shape = tuple(map(int, np.ravel(value.Dim)))
     size = 8 * shape[0] * shape[1]
-    check_size(file_name, size, packed_size=size, bytes_per_text_byte=COPIES_OF_DENSE)
+    check_size(file_name, size, packed_size=size, reading_copies=COPIES_OF_DENSE)
     try:
         sparse = csc_array((value.x, value.i, value.p), shape)
         sparse.check_format(full_check=True)
@@ -218,7 +226,5 @@ def _column_cells(column: Any, max_cells: int) -> list[Any] | None:
             return []
         runs = zip(value_of_run, lengths, strict=True)
         return [cell for cell, n_times in runs for _ in range(n_times)]
-    # The reader of R files returns a factor as a Categorical of pandas, a vector as an array, and a
-    # vector with names as a DataArray of xarray, whose array is its attribute `values`.
     values = getattr(column, "values", column)
     return list(values.tolist()) if getattr(values, "ndim", 0) == 1 else None
