@@ -306,8 +306,9 @@ def _training_copy_warnings(
         )
         yield Problem(cohort.file, message, "warning", code="seen_in_training")
     yield from _reprocessed_warnings(cohort, X, training_values, study_samples, set(copy_of))
+    study_names = set(study_samples)
     shared_names = [
-        name for name in cohort.matrix.rows if name in set(study_samples) and name not in copy_of
+        name for name in cohort.matrix.rows if name in study_names and name not in copy_of
     ]
     if shared_names:
         message = (

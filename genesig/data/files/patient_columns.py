@@ -77,28 +77,26 @@ def _has_one_class_each(table: pd.DataFrame, name: str, class_name: str) -> bool
     """Tell whether values of a column have one class each, far more often than by chance."""
     if name == class_name or varies_within(table, class_name, name):
         return False
-    rows_of_value = list(table.groupby(name).indices.values())
-    repeated_units = [list(rows) for rows in rows_of_value if len(rows) > 1]
-    limit = MAX_CHANCE_OF_EQUAL_SIZE if len(set(map(len, rows_of_value))) == 1 else MAX_CHANCE
-    return chance_of_one_response(repeated_units, list(map(str, table[class_name]))) < limit
+    sizes = table.groupby(name).size().tolist()
+    limit = MAX_CHANCE_OF_EQUAL_SIZE if len(set(sizes)) == 1 else MAX_CHANCE
+    repeated_sizes = [size for size in sizes if size > 1]
+    return chance_of_one_response(repeated_sizes, list(map(str, table[class_name]))) < limit
 
 
-def chance_of_one_response(
-    repeated_units: Sequence[Sequence[int]], response_texts: Sequence[str]
-) -> float:
+def chance_of_one_response(repeated_sizes: Sequence[int], response_texts: Sequence[str]) -> float:
     """Return the probability that permuted responses are equal within each value of a column.
 
     It is the product of Σ_c C(n_c, s)/C(n, s) over the values, s samples each, n_c of n samples
     having response c.
 
-    repeated_units: rows of the samples of each value that occurs more than once.
-    response_texts (n,) of str: response of each sample.
+    repeated_sizes: number of samples of each value that occurs more than once.
+    response_texts (n,) of str: response of each sample, in any order.
     """
     counts = np.array(list(Counter(response_texts).values()), float)
     n_samples = len(response_texts)
     log_chance = 0.0
-    for unit_rows in repeated_units:
-        drawn_samples = np.arange(len(unit_rows))
+    for size in repeated_sizes:
+        drawn_samples = np.arange(size)
         shares = np.clip(counts[:, None] - drawn_samples, 0, None) / (n_samples - drawn_samples)
         log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))  # no log of 0
     return float(np.exp(log_chance))

@@ -199,21 +199,18 @@ def _relation_to_label(X: Array, y: Array, max_p: float, class_masks: Sequence[A
 def separates_classes(X: Array, class_masks: Sequence[Array]) -> Array:
     """Tell for each gene (d,) whether the ranges of its values in any two classes are disjoint.
 
+    A class without a measured value counts as disjoint from the others.
+
     X (n, d): NaN where missing. class_masks: mask (n,) of samples for each class.
     """
     is_measured = np.isfinite(X)
-    class_minima = [
-        np.where(is_measured, X, np.inf)[in_class].min(axis=0, initial=np.inf)
-        for in_class in class_masks
-    ]
-    class_maxima = [
-        np.where(is_measured, X, -np.inf)[in_class].max(axis=0, initial=-np.inf)
-        for in_class in class_masks
-    ]
+    low = np.where(is_measured, X, np.inf)
+    high = np.where(is_measured, X, -np.inf)
+    minima = [low[in_class].min(axis=0, initial=np.inf) for in_class in class_masks]
+    maxima = [high[in_class].max(axis=0, initial=-np.inf) for in_class in class_masks]
     pair_separations = [
-        (class_maxima[first_class] < class_minima[second_class])
-        | (class_maxima[second_class] < class_minima[first_class])
-        for first_class, second_class in combinations(range(len(class_minima)), 2)
+        (maxima[k] < minima[m]) | (maxima[m] < minima[k])
+        for k, m in combinations(range(len(class_masks)), 2)
     ]
     return np.asarray(np.all(pair_separations, axis=0))
 
@@ -263,18 +260,12 @@ def _multiple_correlations(X: Array, is_member: Array) -> Array:
     centred = np.where(is_measured, X, 0)
     centred = np.where(is_measured, centred - centred.sum(axis=0) / np.maximum(n_measured, 1), 0)
     class_sizes = np.maximum(is_member.T.astype(float) @ is_measured, 1)
-    between_sum_of_squares = np.sum((is_member.T @ centred) ** 2 / class_sizes, axis=0)
-    total_sum_of_squares = np.sum(centred**2, axis=0)
-    is_usable = (
-        (total_sum_of_squares > 0)
-        & (2 * n_measured > len(is_member))
-        & (n_measured > is_member.shape[1])
-    )
+    between_squares = np.sum((is_member.T @ centred) ** 2 / class_sizes, axis=0)
+    total_squares = np.sum(centred**2, axis=0)
+    is_usable = (total_squares > 0) & (2 * n_measured > len(is_member))
+    is_usable &= n_measured > is_member.shape[1]
     explained_share = np.divide(
-        between_sum_of_squares,
-        total_sum_of_squares,
-        out=np.zeros(len(total_sum_of_squares)),
-        where=is_usable,
+        between_squares, total_squares, out=np.zeros(X.shape[1]), where=is_usable
     )
     return np.asarray(np.sqrt(np.minimum(explained_share, 1)))
 

@@ -318,6 +318,8 @@ def _choose_survival_labels(request: LabelRequest, problems: list[Problem]) -> L
         problems.append(Problem(f"{request.file}, column '{request.label_column}'", faults[0]))
         return LabelChoice(design_fields={"event": event})
     columns = (request.label_column, event)
+    # Times with a plus sign or a unit would be reported again below, cell by cell; without the
+    # samples of an outcome that lacks all times, later checks would find one outcome only.
     if column_faults := list(check_times(cells, request.file, *columns, settings.event)):
         problems += column_faults
         return LabelChoice(design_fields={"event": event})
@@ -358,8 +360,8 @@ def _check_times_of_samples(request: LabelRequest, samples: list[str]) -> Iterat
     table = request.table.cells
     column = request.label_column
     time_location = f"{request.file}, column '{column}'"
-    rows = [row for row, name in enumerate(table.index) if name in set(samples)]
-    cells = {row: str(table[column].iloc[row]) for row in rows}
+    is_chosen = table.index.isin(samples)
+    cells = {row: str(table[column].iloc[row]) for row in np.flatnonzero(is_chosen).tolist()}
     fault_of_row = {row: number_fault(cell) for row, cell in cells.items() if not is_number(cell)}
     fault_of_row |= {
         row: f"is {cell.strip()}, before the start"

@@ -192,7 +192,7 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
         return False
     responses = [response_texts[row] for unit_rows in rows_of_unit.values() for row in unit_rows]
     limit = MAX_CHANCE_OF_EQUAL_SIZE if equal_sizes else MAX_CHANCE
-    return chance_of_one_response(repeated_units, responses) < limit
+    return chance_of_one_response(list(map(len, repeated_units)), responses) < limit
 
 
 def _are_subclasses(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
