@@ -19,7 +19,7 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
 
     ``f_m(x) = intercept_m + k(x)'alpha_m`` is least squares on the first m components. As U is
     orthogonal to 1, k(x) need not be centred: ``intercept_m`` holds the means of K. With weights v
-    all means have them, and U S U' is that of √v K √v', so that √v is in the place of 1.
+    all means have them, and U S U' is that of diag(√v) K diag(√v), and √v is in the place of 1.
 
     K (n, n). y (n,). weights (n,), optional: of the samples.
 
@@ -56,8 +56,8 @@ class Points:
     ) -> Array:
         """Return k(x, z) of rows x and training points z, (len(rows), len(train)).
 
-        Gaussian of `width` times the median distance of the training points, which occur `counts`
-        times each (of all points, (n,)); linear for None.
+        Gaussian of `width` times the median distance of the training points, which occur
+        `counts[train]` times each (None: once); linear if `width` is None.
         """
         inner: Array = self.inner[np.ix_(rows, train)]
         if width is None:

@@ -174,19 +174,19 @@ class NullNorms(NamedTuple):
         squares = self.floor + self.width * betainccinv(self.a, self.b, chance)
         return np.asarray(np.sqrt(squares))
 
-    def exceedance(self, norms: Array, shares: Array) -> tuple[Array, Array]:
+    def exceedance(self, hurdles: Array, shares: Array) -> tuple[Array, Array]:
         """Return P = P(norm >= h), averaged over hurdles h, and -dP / d log h, each (B,).
 
-        norms (B, H): the hurdles h of each block, with their shares (H,).
+        hurdles (B, H): the h of each block, with their shares (H,).
         """
         from scipy.special import betainc, betaln
 
         a = self.a[:, None]
         b = self.b[:, None]
-        place = (norms**2 - self.floor[:, None]) / self.width[:, None]
+        place = (hurdles**2 - self.floor[:, None]) / self.width[:, None]
         place = np.clip(place, 1e-9, 1 - 1e-9)
         log_density = (a - 1) * np.log(place) + (b - 1) * np.log1p(-place) - betaln(a, b)
-        slope = np.exp(log_density) * 2 * norms**2 / self.width[:, None]
+        slope = np.exp(log_density) * 2 * hurdles**2 / self.width[:, None]
         chance = betainc(b, a, 1 - place) @ shares
         return np.maximum(chance, 1e-300), np.maximum(slope @ shares, 1e-300)
 
