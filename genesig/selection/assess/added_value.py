@@ -17,15 +17,16 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 
 
 def score_covariates(dataset: Dataset, split: Split) -> Array | None:
-    """Return the scores (n_test,) of an outer split's test samples by the covariates alone.
+    """Return the scores of an outer split's test samples by the covariates alone.
 
-    The model is that of the study without genes; its threshold is subtracted (see
-    `AssessmentKind.score_covariates`). None in a study without covariates.
+    They are (n_test,), or (n_test, T) with several classes. The model is that of the study without
+    genes; its threshold is subtracted (see `AssessmentKind.score_covariates`). None in a study
+    without covariates.
     """
+    if not dataset.design.covariates:  # `Covariates` may hold weights alone, which score nobody
+        return None
     covariates = Covariates.from_dataset(dataset)
     y = dataset.response()
-    if covariates is None or not dataset.design.covariates:
-        return None
     inner_folds = [dataset.rows(fold) for fold in split.inner]
     is_training = np.zeros((len(y), 1 + len(inner_folds)), dtype=bool)
     is_training[dataset.rows(split.train)] = True  # column 0: the outer training set
@@ -35,8 +36,7 @@ def score_covariates(dataset: Dataset, split: Split) -> Array | None:
     adjustment = adjust_for_covariates(
         [covariates] * n_training_sets, np.tile(y[:, None], n_training_sets), is_training
     )
-    if adjustment is None:
-        return None
+    assert adjustment is not None
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     return kind.score_covariates(adjustment, y, is_training, inner_folds)[dataset.rows(split.test)]
 
@@ -60,9 +60,9 @@ def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> floa
     J. J. Goeman et al. (2004), A global test for groups of genes, Bioinformatics 20:93; and (2005),
     Testing association of a pathway with survival, 21:1950.
     """
-    covariates = Covariates.from_dataset(dataset)
-    if covariates is None or not dataset.design.covariates or not n_permutations:
+    if not dataset.design.covariates or not n_permutations:
         return np.nan
+    covariates = Covariates.from_dataset(dataset)
     y = dataset.response()
     all_rows = np.ones((len(dataset.samples), 1), dtype=bool)
     adjustment = adjust_for_covariates([covariates], y[:, None], all_rows)

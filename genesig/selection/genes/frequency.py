@@ -37,7 +37,7 @@ SIZE_DIGITS = 9  # digits of a size over the largest: copies of a gene differ by
 def round_sizes(values: Array) -> Array:
     """Return sizes (n,) as shares of the largest one, rounded, so that copies of a gene are equal.
 
-    Sorted by them, copies stand in the order of their names, whatever the scale of the data.
+    A stable sort by them leaves copies in the order of the columns, whatever the scale of the data.
     """
     largest = np.abs(values).max(initial=0.0)
     return np.round(values / largest, SIZE_DIGITS) if largest > 0 else values

@@ -493,6 +493,7 @@ def _refit_lists(
     set_lam = lam[[best_list.lam_index for best_list in best]]
     ridge_models = refit_by_ridge(outer, lists_as_path([[genes] for genes in lists]), set_lam)
     fitting = FITTINGS[training_sets[0].kind]
+    # Several classes: models of the margins to the class means, less 0; else the same models.
     models, thresholds = fitting.decide(ridge_models, [best_list.threshold for best_list in best])
     linear_models = []
     for number, best_list in enumerate(best):

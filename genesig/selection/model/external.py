@@ -561,8 +561,8 @@ def _predictions(cohort_scores: ScoredCohort, cohort: Cohort, imputed: Array) ->
     dataset = cohort_scores.dataset
     model = cohort_scores.model
     f = cohort_scores.f
-    threshold = model["threshold"] or 0.0  # several classes have none: the largest score decides
-    decision = decision_columns(dataset, cohort.response, f - threshold)
+    # Scores are cut at 0: the intercept of a model is less its threshold (see model.schema.json).
+    decision = decision_columns(dataset, cohort.response, f)
     if f.ndim == 1:
         decision["score"] = f
     model_columns = MODEL_KINDS[dataset.design.kind].predicted(model, cohort_scores.model_number, f)

@@ -383,7 +383,8 @@ def panel_doubts(compared: ComparedValues) -> Iterator[tuple[int, str]]:
     """Yield the row of each sample that is doubtful by the panel, and the reason.
 
     A single sample is doubtful by the order of its genes, or by location and slope. All samples are
-    if they spread more or less than training samples, or not along their axes.
+    if they do not vary along the axes of training samples, or if they spread more or less than
+    these where no slope can be fitted, which would show it.
     """
     if not has_enough_panel_genes(compared):
         return

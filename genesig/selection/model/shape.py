@@ -251,9 +251,10 @@ def _contradictions(model: Mapping[str, Any]) -> Iterator[str]:
         yield "normalisation.genes"
     if steps["steps"] and steps["n_genes"] != len(steps["genes"]):
         yield "normalisation.n_genes"
-    # ``sets`` has the number of the set of each column; there are no more sets than columns.
-    columns_of_steps = [step.get("sets", []) for step in steps["steps"]]
-    if any(max(sets, default=-1) >= len(sets) for sets in columns_of_steps):
+    # ``sets`` of the steps `collapse` and `median_polish` has the number of the set of each column,
+    # from 0 on, so that it is less than the number of columns.
+    sets_of_steps = [step.get("sets", []) for step in steps["steps"]]
+    if any(max(set_numbers, default=-1) >= len(set_numbers) for set_numbers in sets_of_steps):
         yield "normalisation.steps"
     covariates = model.get("covariates", {"columns": [], "names": [], "means": []})
     names = covariate_names(covariates_of(model))
