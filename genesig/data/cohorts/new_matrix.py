@@ -211,7 +211,7 @@ def describe_training_values(
 ) -> TrainingValues:
     """Return the distribution of training values X (n, d) that went through the row-wise steps.
 
-    means, sds (d,): of each gene. steps: all steps of the study. Without values all sizes are 0.
+    means, sds (d,): of each gene. steps: of the study. Without values, p99 and both limits are 0.
     """
     names = frozenset(str(step["step"]) for step in steps)
     values = X if X.size else np.zeros(1)

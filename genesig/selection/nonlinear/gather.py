@@ -140,10 +140,7 @@ def genes_table(
 
 
 def method_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOutScores]:
-    """Return the held-out scores of the two nonlinear methods, or of the one that was run.
-
-    The scores of a method that was not run are NaN.
-    """
+    """Return name -> held-out scores of each method that was run; `fits` has NaN for another."""
     scores = {"nonlinear": fits.scores, "fvm": fits.arrays()["fvm_scores"]}
     return {
         name: model_scores(dataset, splits, fits, score)

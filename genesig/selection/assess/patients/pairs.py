@@ -72,8 +72,7 @@ def score_effect(held_out: HeldOutScores, y: Array, f: Array, C: Array) -> Effec
     samples: 84 to 98 %, so read that one as short
     (tests/references/test_effect_coverage.py).
 
-    held_out: splits, repeats and groups of the scores. y (t,) of bool, of float, or of times and
-    events.
+    held_out: splits, repeats and groups of the scores. y (t,): bool, float, or times and events.
     """
     pairs = pairs_within_blocks(y, held_out.split)
     block = held_out.split
