@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 INTENDED_USE = (
     "Research only: no decision about a patient may rest on this model before it was tested in an"
-    " independent cohort.",
+    " external cohort.",
     "`genesig predict results/model.json new.tsv` scores samples measured in the same way as the"
     " training samples, and refuses values on another scale. Not every gene of the model passes the"
     " FDR; `--fdr-selected` scores with those that do.",

@@ -200,8 +200,8 @@ def check(data):
     assert ("but not in" in first_line) <= (answer["cohorts"]["better"] == 0)
     assert ("this study alone" in first_line) <= (chance.answer != YES)
     assert "Next steps." in text
-    assert ("in an independent cohort" in text) <= (not tested and graded is not Grade.NONE)
-    assert ("an independent cohort before" in text) == (not tested and graded is Grade.HERE)
+    assert ("in an external cohort" in text) <= (not tested and graded is not Grade.NONE)
+    assert ("an external cohort before" in text) == (not tested and graded is Grade.HERE)
     if len(data["external"]) > 3 and tested:
         many_cohorts(data)
     directions(data)

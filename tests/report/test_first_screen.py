@@ -368,6 +368,23 @@ def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
     assert f"share about {shared} of {LIST_SIZES[0]} genes ({by_chance} by chance)" in text
 
 
+@pytest.mark.parametrize(
+    ("shared", "by_chance", "expected"),
+    [
+        (6, 0.1, "expect the same genes."),
+        (4, 0.1, "expect most genes again."),
+        (4, 4, "expect a different list."),
+        (3, 0.1, "expect a different list."),
+    ],
+)
+def test_other_patients_expect_most_genes_if_halves_share_more_than_half(
+    shared, by_chance, expected
+):
+    data = collected(Study(permutations=99))
+    data["answer"]["stability"] |= {"size": 6, "shared": shared, "shared_by_chance": by_chance}
+    assert any(expected in paragraph.text for paragraph in write_paragraphs(data))
+
+
 def test_next_steps_count_independent_patients_not_samples():
     """Of 10 patients with 3 samples each, an AUC of 0.7 needs more, whatever the samples."""
     data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
@@ -399,10 +416,10 @@ def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
 @pytest.mark.parametrize(
     ("change", "step"),
     [
-        ({"p_value": 0.01, "high": 0.4}, "Test the final model in an independent cohort before"),
+        ({"p_value": 0.01, "high": 0.4}, "Test the final model in an external cohort before"),
         (
             {"p_value": 0.01, "high": 0.6},
-            "Test the final model in an independent cohort. Do not pool its patients",
+            "Test the final model in an external cohort. Do not pool its patients",
         ),
         ({"p_value": 0.6, "high": 0.6}, None),
     ],
@@ -447,7 +464,7 @@ def test_next_steps_of_survival_plan_patients_and_events():
     plan = "; plan 236 patients with 153 events for C ±0.05 (95% CI)."
     assert next_steps(data)[0].text.endswith(plan)
     data["verdict"] |= {"grade": WEAK.value, "p_is_small": True}
-    assert f"an independent cohort{plan} Do not pool its patients" in next_steps(data)[0].text
+    assert f"an external cohort{plan} Do not pool its patients" in next_steps(data)[0].text
 
 
 @pytest.mark.parametrize(
@@ -553,7 +570,7 @@ def test_survival_counts_pairs_that_are_not_in_the_predicted_order(error, share)
     data = with_own(kind_arguments("survival", proved=True), error=error)
     sentence = (
         "Each patient is ranked, not classified: C is the share of comparable pairs in the"
-        f" predicted order; {share} were not."
+        f" predicted order; {share} of the pairs were not."
     )
     assert sentence in write_paragraphs(data)[0].text
 
@@ -640,11 +657,9 @@ def test_first_screen_of_each_kind_has_at_most_400_words(kind):
     assert words_of_first_screen(data) <= MAX_WORDS_OF_FIRST_SCREEN
 
 
-@pytest.mark.parametrize(
-    ("kind", "numbers"), [("two classes", "These"), ("external cohort", "Cross-validated")]
-)
-def test_note_on_models_excepts_the_numbers_of_external_cohorts(kind, numbers):
-    assert models_note(of_a_kind(kind)).startswith(f"{numbers} numbers describe models")
+@pytest.mark.parametrize("kind", ["two classes", "external cohort"])
+def test_note_says_which_numbers_do_not_describe_the_final_model(kind):
+    assert models_note(of_a_kind(kind)).startswith("Cross-validated numbers do not describe the")
 
 
 @pytest.mark.parametrize(
@@ -657,7 +672,7 @@ def test_note_names_both_kinds_of_intervals_if_tiles_have_both(kind, has_both):
 
 def test_genes_that_do_not_pass_are_not_to_be_followed_up():
     text = write_paragraphs(of_a_kind("two classes"))[1].text
-    assert re.search(r"3 of them pass .* Follow up only these 3\.$", text)
+    assert re.search(r"3 of them pass .* Follow up only the 3 that pass\.$", text)
     assert "Do not follow up any gene" in write_paragraphs(of_a_kind("noise"))[1].text
 
 

@@ -191,11 +191,10 @@ def models_note(data: Study) -> str:
     """Return the sentence on what the numbers describe; empty without evidence."""
     if no_evidence(data):
         return ""
-    numbers = "Cross-validated" if data["answer"]["cohorts"]["tested"] else "These"
     calls = ""
     if two_classes(data["study"]):
         calls = "; CIs of sensitivity and specificity take models as fixed"
-    return f"{numbers} numbers describe models built this way, not the final model{calls}."
+    return f"Cross-validated numbers do not describe the final model itself{calls}."
 
 
 def held_out_scores(

@@ -57,6 +57,7 @@ class SharedGenes(NamedTuple):
     size: str
     by_chance: str  # shared genes that chance gives
     exceeds_chance: bool  # in the digits shown
+    shares_most: bool  # more than half of the size
 
 
 def shared_genes(data: Study) -> SharedGenes | None:
@@ -76,6 +77,7 @@ def shared_genes(data: Study) -> SharedGenes | None:
         _mean_text(size),
         by_chance_text,
         exceeds_chance=shared > by_chance and shared_text != by_chance_text,
+        shares_most=shared > size / 2,
     )
 
 

@@ -206,7 +206,7 @@ MEASURES = ByKind(
             timed=True,
             long_name="Concordance (C)",
             meaning="Each {noun} is ranked, not classified: C is the share of comparable pairs in"
-            " the predicted order; {error} were not.",
+            " the predicted order; {error} of the pairs were not.",
             external_measure=ExternalMeasure("concordance", "C", 0.5),
         ),
     }

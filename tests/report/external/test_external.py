@@ -208,7 +208,7 @@ def test_odd_data_sets_make_a_page(
     render(data, tmp_path / "r.html", tmp_path / "figures", title="t", gene_cards=3, table_rows=50)
     html = (tmp_path / "r.html").read_text()
     assert 'id="external"' in html
-    assert "in an independent cohort before any clinical use" not in html
+    assert "in an external cohort before any clinical use" not in html
     assert "<i>" not in html
     assert "<b>odd</b>" not in html
     assert "nan" not in re.findall(r"<dd>(.*?)</dd>", html)
