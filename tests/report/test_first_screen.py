@@ -27,6 +27,7 @@ from genesig.report.answer.section import (
     models_note,
 )
 from genesig.report.answer.sentences import next_steps, write_paragraphs
+from genesig.report.card import write_card
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import EXCLUDED_MODELS
 from genesig.report.page.section import Limits
@@ -655,6 +656,11 @@ def test_first_screen_of_each_kind_has_at_most_400_words(kind):
     data = of_a_kind(kind)
     data["warnings"] = LONG_WARNINGS
     assert words_of_first_screen(data) <= MAX_WORDS_OF_FIRST_SCREEN
+
+
+@pytest.mark.parametrize("kind", ["two classes", "external cohort"])
+def test_model_card_has_at_most_250_words(kind):
+    assert len(write_card(of_a_kind(kind), "A study").split()) <= 250
 
 
 @pytest.mark.parametrize("kind", ["two classes", "external cohort"])
