@@ -126,7 +126,7 @@ def expected_number(expected: float, count: int) -> str:
     if count == 1:
         return f"The expected number of false positives is {significant(expected, 2)}"
     if expected < 1.0:
-        return f"Expect fewer than 1 false positive among the {count}"
+        return f"On average, fewer than 1 of the {count} is false"
     rounded_up = math.ceil(expected - 1e-6)  # 4.0000001 is 4
     return f"Expect about {counted(rounded_up, 'false positive')} among the {count}"
 

@@ -41,8 +41,8 @@ def signature_tile(data):
 @pytest.mark.parametrize(
     ("expected", "text"),
     [
-        (0.0, "Expect fewer than 1 false positive among the 36"),
-        (0.9, "Expect fewer than 1 false positive among the 36"),
+        (0.0, "On average, fewer than 1 of the 36 is false"),
+        (0.9, "On average, fewer than 1 of the 36 is false"),
         (1.0, "Expect about 1 false positive among the 36"),
         (1.2, "Expect about 2 false positives among the 36"),
         (2.0, "Expect about 2 false positives among the 36"),
