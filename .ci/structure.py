@@ -31,7 +31,7 @@ from genesig.data.steps import normalise
 from genesig.data.steps.alignment import ALIGNERS
 from genesig.models import baselines
 from genesig.optim import kernels, solvers
-from genesig.optim.nonlinear import penalties
+from genesig.optim.nonlinear import problem as nonlinear_problem
 from genesig.optim.nonlinear import solvers as nonlinear_solvers
 from genesig.optim.structured import solvers as structured_solvers
 from genesig.report import data as report_data
@@ -53,7 +53,7 @@ MADE_BY_STEPS = {"KeptGenes"}
 
 # Kinds that a table need not have: a table of two classes only, of order only, of times only.
 KINDS_LEFT_OUT = {
-    "genesig.selection.assess.patients.tables.EFFECT_MEASURES": {SEVERAL_CLASSES},
+    "genesig.selection.assess.patients_tables.EFFECT_MEASURES": {SEVERAL_CLASSES},
     "genesig.report.patients.BIAS_PENALTY": {"regression"},
     "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL_CLASSES, "regression"},
 }
@@ -168,7 +168,7 @@ def check_members() -> Iterator[str]:
         ("genesig/selection/model/schema.py, STEPS", steps - moments, model_steps),
         (f"{SCHEMA}, controls.baselines", baselines.BASELINES, baseline_names),
         ("genesig/report/page/measure.py, MODELS", baselines.BASELINES, named_models),
-        (f"{SCHEMA}, nonlinear.penalty", penalties.PENALTIES, nonlinear["penalty"]["enum"]),
+        (f"{SCHEMA}, nonlinear.penalty", nonlinear_problem.PENALTIES, nonlinear["penalty"]["enum"]),
         (f"{SCHEMA}, nonlinear.kernel", kernels.KERNELS, nonlinear["kernel"]["enum"]),
         (f"{SCHEMA}, data.task", {*RESPONSES} - {SEVERAL_CLASSES}, {*tasks} - {SEVERAL_CLASSES}),
     ):
@@ -194,7 +194,7 @@ def check_functions() -> Iterator[str]:
     ]
     structured = [structured_solvers.structured_path, *structured_solvers.BLOCK_SOLVERS.values()]
     for module, returned, registry in (
-        (penalties, "Penalty", penalties.PENALTIES.values()),
+        (nonlinear_problem, "Penalty", nonlinear_problem.PENALTIES.values()),
         (kernels, "Kernel", kernels.KERNELS.values()),
         (nonlinear_solvers, "Minimum", nonlinear_solvers.SOLVERS.values()),
         (structured_solvers, "Minimisers", structured),

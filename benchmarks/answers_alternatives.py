@@ -27,7 +27,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.response.design import BALANCED
 from genesig.results import Fits, Split
 from genesig.selection.assess.held_out import collect_held_out
-from genesig.selection.assess.scores import balanced_error
+from genesig.selection.assess.intervals import balanced_error
 from genesig.selection.assess.stability import PairAgreement
 from genesig.selection.linear import grid, nested_cross_validation
 from genesig.selection.linear.elastic_nets import ElasticNets

@@ -20,7 +20,7 @@ PUBLIC = {
     "L1L2Classifier": "models.l1l2",
     "L1L2Regressor": "models.l1l2",
     "L1L2Logistic": "models.l1l2",
-    "L1L2Cox": "models.cox",
+    "L1L2Cox": "models.l1l2",
     "L1L2ClassifierCV": "models.by_folds",
     "L1L2RegressorCV": "models.by_folds",
     "L1L2CoxCV": "models.by_folds",

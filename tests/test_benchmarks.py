@@ -52,8 +52,8 @@ from survival_models import measure_simulation
 from unlike_members import MODELS, measure_models, table
 
 from genesig.selection.assess.assessment import compare_errors
+from genesig.selection.assess.clusters import predict_class
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.assess.several import predict_class
 from genesig.selection.linear.training_sets import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from genesig.data.study.scale_check import rehearse_steps
 from genesig.data.validate import study_config
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
-from genesig.optim.nonlinear.penalties import PENALTIES
+from genesig.optim.nonlinear.problem import PENALTIES
 from genesig.selection.assess.baseline_scores import run_baselines
 
 REGISTRIES = {

@@ -17,11 +17,15 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeCV
 
 from genesig.models.baselines import PENALTY_GRID
-from genesig.models.lasso import ELASTIC_NET_L1_SHARES, GAP_TOLERANCE, TAU_FRACTIONS
-from genesig.models.logistic_lasso_path import logistic_lasso_path
+from genesig.models.lasso import (
+    ELASTIC_NET_L1_SHARES,
+    GAP_TOLERANCE,
+    TAU_FRACTIONS,
+    logistic_lasso_path,
+)
 from genesig.models.top_genes import N_GENES, class_f, largest_columns
 from genesig.optim import solvers
-from genesig.optim.class_line import fitted_line, two_columns
+from genesig.optim.classes import fitted_line, two_columns
 from genesig.optim.training import training_sets
 
 Array = np.ndarray[Any, Any]

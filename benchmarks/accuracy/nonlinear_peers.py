@@ -36,7 +36,7 @@ from nonlinear_tasks import RELEVANT, e1, e3
 
 from genesig.models.derivative import DerivativeRegressor, FeatureVectorMachine
 from genesig.optim.kernels import Gaussian, median_distance
-from genesig.optim.nonlinear.choice import Ridge, fit_path
+from genesig.optim.nonlinear.path import Ridge, fit_path
 
 LAM = np.geomspace(1, 1e-6, 7)
 TREES = {"max_features": [0.33, 1.0], "min_samples_leaf": [1, 5]}

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
-from genesig.selection.studies.meta_analysis import hedges, random_effects
+from genesig.selection.meta_analysis import hedges, random_effects
 
 Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, Array, Array, Array], Array]

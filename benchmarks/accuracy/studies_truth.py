@@ -33,11 +33,11 @@ from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
 from genesig.selection.gather import selection_table
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
+from genesig.selection.left_out_studies import studies_table
 from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.nested_cross_validation import fit_final_model
 from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
-from genesig.selection.studies.left_out import studies_table
-from genesig.selection.studies.meta_analysis import meta_table
+from genesig.selection.meta_analysis import meta_table
 
 Array = np.ndarray[Any, Any]
 STUDIES = 5

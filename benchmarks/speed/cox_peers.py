@@ -18,7 +18,7 @@ from sksurv.linear_model import CoxnetSurvivalAnalysis
 from genesig.optim.cox.likelihood import certify_sets, evaluate
 from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.optim.likelihood.path import PathLevels
+from genesig.optim.likelihood_path import PathLevels
 
 N = 100
 D = 20_000

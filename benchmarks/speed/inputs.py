@@ -26,9 +26,8 @@ from rma import rma, sets_of
 from settings import MOMENTS
 from study_data import faultless
 
-from genesig.data.files.affy.arrays import probe_matrix
-from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.layouts import parse_cdf, probe_matrix
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.quality.overview import describe_quality
 from genesig.data.steps.combat import Combat

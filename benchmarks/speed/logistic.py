@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from genesig.optim.likelihood.path import PathLevels
+from genesig.optim.likelihood_path import PathLevels
 from genesig.optim.logistic import certify_sets, logistic_path, logistic_sets
 
 SHARES = np.geomspace(0.95, 0.05, 12)

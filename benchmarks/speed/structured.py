@@ -18,8 +18,7 @@ import numpy as np
 
 from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max, tau_maxima
-from genesig.optim.structured.penalties import Composite, LatentOverlap
-from genesig.optim.structured.solvers import structured_path
+from genesig.optim.structured.solvers import Composite, LatentOverlap, structured_path
 from genesig.optim.structured.weights import equal_chance_weights
 
 N = 100

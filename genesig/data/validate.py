@@ -17,8 +17,8 @@ from genesig.data.files.config_text import config_children, exceeds_config_size
 from genesig.data.files.names import POOLED_STUDIES, Config
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
-from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
-from genesig.data.steps.collapse import set_columns_of
+from genesig.data.quality.samples import SIMILAR_SAMPLES, check_twins
+from genesig.data.steps.gene_filters import set_columns_of
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
     check_kind_of_table,
@@ -34,7 +34,6 @@ from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_gene_sets
 from genesig.data.study.label_genes_check import check_label_genes
-from genesig.data.study.patients_check import check_patient_columns, check_tissues
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty_samples,
@@ -49,7 +48,9 @@ from genesig.data.study.settings_check import check_decision, check_settings, ch
 from genesig.data.study.sheet_check import check_column
 from genesig.data.study.split_check import (
     check_design,
+    check_patient_columns,
     check_tested_classes,
+    check_tissues,
     check_training_classes,
 )
 from genesig.errors import (

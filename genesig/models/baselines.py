@@ -32,10 +32,10 @@ from genesig.models.lasso import (
 )
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
+from genesig.optim.components import Points, choose_components, component_regressions
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, left_out_deviance
 from genesig.optim.cox.training import separation_ridge
-from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind

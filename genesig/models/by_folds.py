@@ -13,7 +13,6 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import validate_data
 
 from genesig.arrays import Array
-from genesig.models.cox import L1L2Cox, time_and_event
 from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
@@ -21,7 +20,7 @@ from genesig.models.estimator import (
     checked_weights,
     held_out_folds,
 )
-from genesig.models.l1l2 import _L1L2, L1L2Regressor
+from genesig.models.l1l2 import _L1L2, L1L2Cox, L1L2Regressor, time_and_event
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import cox_path, ridge_scores
 from genesig.optim.cox.risk_sets import left_out_deviance

@@ -20,9 +20,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
+from genesig.compiled.steps import denoise_sample
 from genesig.errors import pick
-from genesig.genome.order import Genome
-from genesig.genome.total_variation import denoise_sample
+from genesig.genome import Genome
 from genesig.models.estimator import (
     FoldClassifier,
     FoldRegressor,
@@ -31,16 +31,18 @@ from genesig.models.estimator import (
     held_out_folds,
     mean_one_weights,
 )
-from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.principal_components import Points, choose_components, component_regressions
-from genesig.optim.sparse_components import (
+from genesig.optim.components import (
     TAU_FRACTIONS,
+    Points,
+    choose_components,
+    component_regressions,
     mean_and_scale,
     principal_directions,
     search_tau,
     sparse_components,
     times_root_weights,
 )
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 class SparsePCA(

@@ -26,7 +26,7 @@ from genesig.models.estimator import (
     shared_docstring,
 )
 from genesig.optim.feature_vectors import pointwise_information, select_feature_vectors
-from genesig.optim.nonlinear.choice import SolverSettings, fit_path, validation_errors
+from genesig.optim.nonlinear.path import SolverSettings, fit_path, validation_errors
 from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 
 RIDGE_GRID = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)

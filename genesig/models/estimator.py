@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from genesig.arrays import Array
-from genesig.optim.class_line import slope
+from genesig.optim.classes import slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.solution import Path
 

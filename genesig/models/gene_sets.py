@@ -17,7 +17,7 @@ from genesig.models.structured import ClassColumns, FeatureScale, LinearBlocks
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.path import block_path
-from genesig.optim.structured.penalties import LatentOverlap
+from genesig.optim.structured.solvers import LatentOverlap
 from genesig.optim.structured.weights import equal_chance_weights
 from genesig.words import listing
 

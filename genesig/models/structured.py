@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.models.estimator import (
     CrossFitted,
     FeatureSelector,
@@ -28,13 +28,18 @@ from genesig.models.estimator import (
     sample_weight_keywords,
     shared_docstring,
 )
+from genesig.optim.components import mean_and_scale
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.sparse_components import mean_and_scale
 from genesig.optim.structured.columns import Blocks
 from genesig.optim.structured.fused import fused_path
-from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap, Penalty
 from genesig.optim.structured.solution import Minimisers
-from genesig.optim.structured.solvers import structured_path
+from genesig.optim.structured.solvers import (
+    Composite,
+    Groups,
+    LatentOverlap,
+    Penalty,
+    structured_path,
+)
 
 
 @dataclass(frozen=True)

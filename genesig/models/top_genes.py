@@ -16,8 +16,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.classes import centres, margins
-from genesig.optim.cox.risk_sets import DEFAULT_TIES
-from genesig.optim.cox.score_test import score_test
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, score_test
 
 Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
 ScorePath = Callable[[Array, Array, Array], Array]

@@ -29,7 +29,7 @@ from genesig.report.page.tables import class_margins
 from genesig.report.page.words import gene_label, shorten
 from genesig.response.design import label_columns
 from genesig.results.annotated import dense
-from genesig.selection.assess.scores import called_class, confusion_matrix, roc_curve
+from genesig.selection.assess.intervals import called_class, confusion_matrix, roc_curve
 
 if TYPE_CHECKING:
     import anndata

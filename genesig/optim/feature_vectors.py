@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.coordinate import descend_quadratic
+from genesig.compiled.column import descend_quadratic
 
 LAM_RATIO = 0.99  # ratio of two subsequent λ in the search for a number of features
 MIN_LAM_SHARE = 1e-3  # smallest λ in this search, as a share of the largest useful λ

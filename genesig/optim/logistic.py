@@ -15,8 +15,8 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
-from genesig.optim.likelihood.newton import Loss
-from genesig.optim.likelihood.path import (
+from genesig.optim.likelihood_newton import Loss
+from genesig.optim.likelihood_path import (
     LossData,
     PathLevels,
     PathState,

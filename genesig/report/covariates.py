@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.study.pool.record import WEIGHT_COLUMN
+from genesig.data.study.pool_record import WEIGHT_COLUMN
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import Column, Difference, difference, filled_table

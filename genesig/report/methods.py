@@ -12,7 +12,6 @@ from genesig.report import (
     enrichment,
     genome,
     omics,
-    operating_point,
     patients,
     published,
     sets,
@@ -20,14 +19,15 @@ from genesig.report import (
     survival,
 )
 from genesig.report.external.section import external_sentences
-from genesig.report.genes.methods import (
+from genesig.report.genes.section import (
     evidence_sentences,
     signature_sentences,
     single_gene_sentences,
 )
 from genesig.report.nonlinear import nonlinear_sentences
 from genesig.report.page.section import Limits, Section
-from genesig.report.prediction import methods as prediction
+from genesig.report.prediction import decision
+from genesig.report.prediction import section as prediction
 from genesig.report.quality.section import module_sentences
 from genesig.report.record import Report
 
@@ -94,7 +94,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (
         prediction.selection_sentences,
         genome.stretch_sentences,
-        operating_point.operating_point_sentences,
+        decision.operating_point_sentences,
     ),
     (covariates.covariate_sentences,),
     (omics.omics_sentences,),

@@ -23,8 +23,8 @@ from genesig.report.page.tables import (
     columns_of,
     filled_table,
     table_rows,
+    validation_size,
 )
-from genesig.report.page.validation_size import validation_size
 from genesig.report.page.verdict import no_evidence
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import clean, decimal, enumerated, percent, shorten, significant

@@ -1,23 +1,26 @@
-"""The HTML page, figure files and the composite figure: the modules that write the report."""
+"""The HTML page, figure files and the composite figure, by several processes."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import io
+import os
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from genesig.errors import GenesigError
 from genesig.report.methods import bibtex, references
-from genesig.report.page import templates
 from genesig.report.page.section import (
     Card,
     Limits,
@@ -31,7 +34,6 @@ from genesig.report.page.section import (
     outline,
     without_pictures,
 )
-from genesig.report.page.shared import share_work
 from genesig.report.page.style import STYLE, in_panel
 from genesig.report.page.svg import Picture, as_svg, draw_picture, make_narrow
 from genesig.report.page.verdict import headline
@@ -40,6 +42,67 @@ from genesig.report.record import VERSION, Report
 from genesig.report.sections import summary, writers
 from genesig.results import save_text
 from genesig.results.files import whole_file
+
+T = TypeVar("T")
+
+
+def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
+    """Return work(0), ..., work(count - 1), each done by the next free process.
+
+    Processes are forked where that is safe, so libraries and data need not be loaded again. They
+    read the numbers of pieces from a pipe, so they end if the first process is killed. A piece
+    without a result is done again by the first process, which raises its error.
+
+    work: takes the number of a piece; its result must be picklable.
+    count: pieces, fewer than 256: each number is a byte of the pipe.
+    """
+    if processes == 1 or sys.platform in ("win32", "darwin"):
+        return [work(piece) for piece in range(count)]
+    queue = _fill_queue(count)
+    workers = [_start_worker(work, queue) for _ in range(processes - 1)]  # this process works, too
+    results = _work_off(work, queue)
+    for result, process in workers:
+        with suppress(EOFError):
+            results |= result.recv()
+        process.join()
+    os.close(queue)
+    return [results[piece] if piece in results else work(piece) for piece in range(count)]
+
+
+def _fill_queue(count: int) -> int:
+    """Return the reading end of a pipe that holds the numbers of all pieces."""
+    queue, queue_end = os.pipe()
+    os.write(queue_end, bytes(range(count)))
+    os.close(queue_end)
+    return queue
+
+
+def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
+    """Return the results, by number, of the pieces that this process takes from the queue."""
+    results = {}
+    while number := os.read(queue, 1):
+        results[number[0]] = work(number[0])
+    return results
+
+
+def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
+    """Start a process that works off the queue; return the pipe of its results, and the process."""
+    fork = get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    process = fork.Process(target=_send_results, args=(sender, work, queue), daemon=True)
+    with warnings.catch_warnings():
+        # It warns of the threads of the linear algebra library, which is made to be forked.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    sender.close()
+    return receiver, process
+
+
+def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
+    """Work off the queue and send the results; nothing is sent if a piece fails."""
+    with suppress(Exception):
+        sender.send(_work_off(work, queue))
+
 
 # names of pictures: each panel is the first one of its row that the page has
 PANEL_CHOICE = (
@@ -119,7 +182,7 @@ def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tup
     return svg, stream.getvalue()
 
 
-_TEMPLATES = Path(templates.__file__).parent
+_TEMPLATES = Path(__file__).parent / "page" / "templates"
 SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
 STYLES = ("page.css", "print.css")
 _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.checks import Check, answer_checks
-from genesig.report.answer.figures import Strip
 from genesig.report.answer.section import (
+    Strip,
     beyond_covariates,
     first_screen_tiles,
     gene_frequencies,
@@ -15,7 +14,14 @@ from genesig.report.answer.section import (
     models_note,
     permuted_accuracies,
 )
-from genesig.report.answer.sentences import grade_rules, next_steps, other_method, write_paragraphs
+from genesig.report.answer.sentences import (
+    Check,
+    answer_checks,
+    grade_rules,
+    next_steps,
+    other_method,
+    write_paragraphs,
+)
 from genesig.report.covariates import added_value, covariates_section
 from genesig.report.data import data_section, reproducibility_section
 from genesig.report.enrichment import enrichment_section
@@ -32,11 +38,6 @@ from genesig.report.genome import genome_section
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear import nonlinear_section
 from genesig.report.omics import omics_section
-from genesig.report.operating_point import (
-    operating_point_paragraph,
-    operating_point_section,
-    operating_point_threshold,
-)
 from genesig.report.page.measure import class_sizes, covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section, Tile
 from genesig.report.page.style import MUTED
@@ -57,7 +58,12 @@ from genesig.report.patients import (
     score_effect_section,
     subgroups_section,
 )
-from genesig.report.prediction.decision import decisions_section
+from genesig.report.prediction.decision import (
+    decisions_section,
+    operating_point_paragraph,
+    operating_point_section,
+    operating_point_threshold,
+)
 from genesig.report.prediction.section import (
     classes_section,
     controls_section,

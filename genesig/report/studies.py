@@ -16,7 +16,7 @@ from genesig.report.page.verdict import NEUTRAL_LOOK, SUPPORT_LOOK, Badge
 from genesig.report.page.wording import Wording
 from genesig.report.page.words import counted, decimal, shorten
 from genesig.response.kinds import ByKind
-from genesig.selection.studies.meta_analysis import EFFECTS
+from genesig.selection.meta_analysis import EFFECTS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""The design of a study: the columns of the sample table that it uses, and their meaning."""
+"""The design of a study: the columns of the sample table it uses, and the rules of a decision."""
 
 from __future__ import annotations
 
@@ -80,3 +80,19 @@ def time_columns(label: Label | None) -> tuple[str, ...]:
         return ()
     times = label["time"]
     return (times,) if isinstance(times, str) else tuple(times)
+
+
+SENSITIVITY = "sensitivity"
+SPECIFICITY = "specificity"
+COST = "cost"
+YOUDEN = "youden"
+DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
+"""Keys of the section that state how the threshold is found."""
+
+
+def decision_rules_in(decision: Mapping[str, Any]) -> list[str]:
+    """Return the rules in a section ``decision``; a valid section has at most one.
+
+    A rule that is absent, None, false or 0 is not set.
+    """
+    return [name for name in DECISION_RULES if decision.get(name)]

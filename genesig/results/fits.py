@@ -118,7 +118,7 @@ class Fits:
     scores: Array  # (t, n_mu) or (t, n_mu, T) float: scores f(x) of the test samples
     covariates: CovariateWeights | None = None  # None without covariates
     answers: Answers | None = None  # None if the chosen list is the only answer
-    # (m, T + 1) float: with classes, the line of the probabilities (see `class_line`) of the chosen
+    # (m, T + 1) float: with classes, the line of probabilities (see `optim.classes`) of the chosen
     # list, from scores less the threshold; NaN if the line cannot be estimated
     line: Array | None = None
     # (m,) float: slope of `line` over the slope that the held-out samples gave, 0 to 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array, row_entries
 from genesig.data.splits.draw import draw_permutation
-from genesig.data.steps.described import with_summaries_applied
+from genesig.data.steps.normalise import with_summaries_applied
 from genesig.data.study.gene_sets import match_sets
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import join_batches

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.described import with_summaries_applied
+from genesig.data.steps.normalise import with_summaries_applied
 from genesig.results import CrossValidation, Dataset, Fits
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import rejection_table

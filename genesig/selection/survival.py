@@ -196,7 +196,9 @@ SurvivalRow = tuple[str, float, Interval]  # measure, its value and 95 % interva
 N_TIMES = 50  # times up to the horizon over which the Brier score is integrated
 
 
-def survival_tables(study: CrossValidation, *, fold_steps: Any) -> dict[str, pd.DataFrame]:
+def survival_tables(
+    cross_validation: CrossValidation, *, fold_steps: Any
+) -> dict[str, pd.DataFrame]:
     """Return the tables of held-out survival, of the chosen lists.
 
     ``survival`` has a row for each measure, with its 95 % interval:
@@ -215,14 +217,15 @@ def survival_tables(study: CrossValidation, *, fold_steps: Any) -> dict[str, pd.
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk``
     compares groups of similar predicted risk with the observed risk.
     """
-    dataset = study.dataset
+    dataset = cross_validation.dataset
+    splits = cross_validation.splits
     y = dataset.response()
     horizon = float(dataset.design.horizon or np.nan)
     times = time_grid(y, horizon)
-    fits = study.fits.with_chosen()
-    prepared_study = PreparedStudy(dataset, study.splits, fold_steps)
+    fits = cross_validation.fits.with_chosen()
+    prepared_study = PreparedStudy(dataset, splits, fold_steps)
     test_sets = list(predict_test_sets(prepared_study, fits, times))
-    held_out_scores = collect_held_out(dataset, study.splits, fits)
+    held_out_scores = collect_held_out(dataset, splits, fits)
     assessment = assess(held_out_scores, ASSESSMENT_KINDS[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
     # The reported error of survival is 1 - C.

@@ -38,7 +38,7 @@ from genesig.selection.assess.survival import (
     integrated_brier,
     kaplan_meier,
 )
-from genesig.selection.studies.meta_analysis import meta_table
+from genesig.selection.meta_analysis import meta_table
 from genesig.selection.survival import SurvivalPredictions, hazard_of, prediction_tables
 
 TWO = KINDS["classification"]

@@ -16,8 +16,7 @@ from linear_loops import fit_final_model
 
 from genesig.data.quality.missingness import check_missing
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.described import with_summaries_applied
-from genesig.data.steps.normalise import normalise_samples
+from genesig.data.steps.normalise import normalise_samples, with_summaries_applied
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset, Design
 

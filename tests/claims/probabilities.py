@@ -18,7 +18,7 @@ from settings import MOMENTS, linear
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.class_line import fitted_line
+from genesig.optim.classes import fitted_line
 from genesig.report.prediction.decision import net_benefit
 from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import predictions_table

@@ -20,7 +20,7 @@ from linear_loops import (
 from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import describe_quality
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.collapse import set_columns_of
+from genesig.data.steps.gene_filters import set_columns_of
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -31,7 +31,7 @@ from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.run import run_record
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_study
-from genesig.selection.assess.patients.tables import patient_tables
+from genesig.selection.assess.patients_tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.linear.training_sets import linear_keywords

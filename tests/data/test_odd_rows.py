@@ -18,8 +18,8 @@ from fitted_models import model_of as _model
 from settings import study_settings
 
 from genesig.cli import main
-from genesig.data.files.annotation_rows import find_annotation_rows
 from genesig.data.files.gene_ids import with_single_ids
+from genesig.data.files.non_gene_kinds import find_annotation_rows
 from genesig.data.files.non_genes import _have_equal_values
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.study.dataset import read_dataset

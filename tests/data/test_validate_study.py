@@ -13,7 +13,7 @@ from small_study import SAMPLES, Study
 from genesig.cli import main
 from genesig.data import validate
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.quality.twins import SIMILAR_SAMPLES
+from genesig.data.quality.samples import SIMILAR_SAMPLES
 from genesig.data.validate import Examination, check_study, study_config
 from genesig.errors import Problem
 

@@ -13,17 +13,22 @@ from genesig.optim.multitask import joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-from genesig.selection.assess.intervals import delong
-from genesig.selection.assess.kinds import held_out_area
-from genesig.selection.assess.scores import auc, called_class, confusion_matrix, zero_one_loss
-from genesig.selection.assess.several import (
-    balanced_error,
+from genesig.selection.assess.clusters import (
     class_sides,
     macro_auc,
+    mean_class_error,
     predict_class,
-    wrong,
+    wrong_classes,
 )
-from genesig.selection.genes.statistics import class_test, welch_anova
+from genesig.selection.assess.intervals import (
+    auc,
+    called_class,
+    confusion_matrix,
+    delong,
+    zero_one_loss,
+)
+from genesig.selection.assess.kinds import held_out_area
+from genesig.selection.genes.univariate import class_test, welch_anova
 from genesig.selection.model.external_scores import as_one_test_set
 
 
@@ -105,7 +110,7 @@ def test_two_classes_as_classes_have_the_lists_and_the_midpoint_of_two(rare):
 def test_a_tie_and_a_missing_score_are_no_prediction():
     f = np.array([[1.0, 2, 0], [2, 2, 0], [np.nan, np.nan, np.nan]])
     np.testing.assert_array_equal(predict_class(f), [1, -1, -1])
-    np.testing.assert_array_equal(wrong(np.array([1.0, 0, 0]), f), [0, 1, np.nan])
+    np.testing.assert_array_equal(wrong_classes(np.array([1.0, 0, 0]), f), [0, 1, np.nan])
 
 
 def test_called_class_of_a_score_of_zero_is_an_error():
@@ -121,13 +126,13 @@ def test_confusion_matrix_by_hand():
     np.testing.assert_array_equal(table, [[2, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])
 
 
-def test_balanced_error_equals_scikit_learn():
+def test_mean_class_error_equals_scikit_learn():
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
     rng, _, y = draw_classes(3)
     f = rng.normal(size=(60, 4)) + np.eye(4)[y.astype(int)]
     expected = 1 - balanced_accuracy_score(y, predict_class(f))
-    assert balanced_error(y, f, 4) == pytest.approx(expected)
+    assert mean_class_error(y, f, 4) == pytest.approx(expected)
     areas = [roc_auc_score(y == c, f[:, c]) for c in range(4)]
     assert macro_auc(y, f) == pytest.approx(np.mean(areas))
     area, low, high = held_out_area(as_one_test_set(y, f), class_sides(y, f))
@@ -147,7 +152,7 @@ def test_two_classes_have_the_interval_and_the_error_of_two():
     area = held_out_area(as_one_test_set(y, class_scores), class_sides(y, class_scores))
     np.testing.assert_allclose(area, delong(sign, f), rtol=0.02)  # n - 1 for n in a variance
     assert macro_auc(y, class_scores) == pytest.approx(auc(sign, f))
-    np.testing.assert_array_equal(wrong(y, class_scores), zero_one_loss(sign, f))
+    np.testing.assert_array_equal(wrong_classes(y, class_scores), zero_one_loss(sign, f))
 
 
 def test_welch_anova_of_two_classes_is_welchs_test():

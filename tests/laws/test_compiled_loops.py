@@ -15,8 +15,14 @@ from genesig.compiled.algebra import (
     solve_factored,
     solve_lower_rows,
 )
-from genesig.compiled.column import COUNTS_DTYPE, FEATURE_DTYPE, NO_FACTOR, FeaturePool
-from genesig.compiled.coordinate import descend_quadratic, sweep_lasso
+from genesig.compiled.column import (
+    COUNTS_DTYPE,
+    FEATURE_DTYPE,
+    NO_FACTOR,
+    FeaturePool,
+    descend_quadratic,
+    sweep_lasso,
+)
 from genesig.compiled.dual import factor_by_samples, soft_threshold
 from genesig.compiled.steps import denoise, fuse, join_segments, largest_stretch_ratio
 

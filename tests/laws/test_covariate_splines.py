@@ -19,8 +19,8 @@ from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.models.baselines import ridge_with_covariates
 from genesig.response.covariates import Covariate, default_n_knots, place_knots, spline_columns
 from genesig.results import Dataset, Design
-from genesig.selection.assess.added_value import global_test_p, score_covariates
 from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
+from genesig.selection.assess.controls import global_test_p, score_covariates
 from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
 from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.model.final import final_model

@@ -16,8 +16,7 @@ from genesig.data.splits.draw import draw_permutation, draw_splits
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.assess.added_value import score_covariates
-from genesig.selection.assess.controls import null_errors
+from genesig.selection.assess.controls import null_errors, score_covariates
 from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

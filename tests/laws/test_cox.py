@@ -22,8 +22,8 @@ from genesig.optim.cox.likelihood import (
 from genesig.optim.cox.path import cox_path, ridge, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import TIES, RiskSets, baseline_hazard
 from genesig.optim.cox.training import FollowUp, cox_sets
-from genesig.optim.likelihood.newton import PenalisedProblem, dual_point_function
-from genesig.optim.likelihood.path import PathLevels, PathState
+from genesig.optim.likelihood_newton import PenalisedProblem, dual_point_function
+from genesig.optim.likelihood_path import PathLevels, PathState
 
 seeds = st.integers(0, 10_000)
 samples = st.integers(3, 30)

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from genesig.errors import GenesigError
 from genesig.models.derivative import DerivativeClassifier, DerivativeRegressor
 from genesig.optim.nonlinear import problem
-from genesig.optim.nonlinear.choice import Ridge, validation_errors
+from genesig.optim.nonlinear.path import Ridge, validation_errors
 
 FIXED = {"tau": 0.5, "lam": (1e-2,), "tolerance": 1e-2, "max_iterations": 300}
 QUICK_SETTINGS = {"n_tau": 6, "tau_min": 0.3, "cv": 3, "tolerance": 1e-3}

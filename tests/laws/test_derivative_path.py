@@ -15,12 +15,10 @@ from genesig.compiled.descent import DualBounds, fill_gradient, project_on_bound
 from genesig.errors import GenesigError
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance
 from genesig.optim.nonlinear import problem
-from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, gap, make_instance
 from genesig.optim.nonlinear.metric import Metric, make_memory, minimise
-from genesig.optim.nonlinear.multipliers import gap
 from genesig.optim.nonlinear.path import derivative_path
-from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
-from genesig.optim.nonlinear.problem import InvalidProblem
+from genesig.optim.nonlinear.problem import PENALTIES, InvalidProblem, Penalty
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": Polynomial(1, 0.0)}

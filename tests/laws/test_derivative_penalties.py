@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from genesig.arrays import row_squares
 from genesig.compiled.descent import DualBounds, gap_bound
 from genesig.optim.nonlinear.metric import Metric, make_memory
-from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
+from genesig.optim.nonlinear.problem import PENALTIES, Penalty
 
 N_SAMPLES = 5
 N_FEATURES = 6

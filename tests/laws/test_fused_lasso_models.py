@@ -16,7 +16,7 @@ from settings import LINEAR, MOMENTS
 from genesig.response.covariates import Covariate
 from genesig.results import CrossValidation, Dataset, Fits, Splits
 from genesig.results.splits import HalfSampleStudy
-from genesig.selection.assess.scores import balanced_error
+from genesig.selection.assess.intervals import balanced_error
 from genesig.selection.gather import LinearResults, gather
 from genesig.selection.genes.export import runs, stretches_table
 

@@ -9,7 +9,7 @@ from study_data import EFFECT, false_share, studies_of
 from study_data import N_SHIFTED as TRUE
 from study_data import STUDY_GENES as D
 
-from genesig.selection.studies.meta_analysis import meta_table, moderate
+from genesig.selection.meta_analysis import meta_table, moderate
 
 
 @pytest.mark.one_in(2)

@@ -14,7 +14,7 @@ from block_studies import sets_outer as outer
 from genesig.data.splits.draw import permute_responses, response_strata
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
-from genesig.selection.assess.scores import balanced_error
+from genesig.selection.assess.intervals import balanced_error
 from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.sets.gather import sets_table
 from genesig.selection.sets.loop import fit_sets_final, fit_sets_half_samples

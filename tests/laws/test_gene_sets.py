@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from genesig.data.steps.collapse import Collapse, with_sets
+from genesig.data.steps.gene_filters import Collapse, with_sets
 from genesig.data.steps.normalise import Reference, fit_steps
 from genesig.errors import GenesigError
 

@@ -10,7 +10,7 @@ import pytest
 
 from genesig.optim.cox.likelihood import COX
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.likelihood.newton import (
+from genesig.optim.likelihood_newton import (
     PenalisedProblem,
     dual_point_function,
     newton_solver,

@@ -20,13 +20,13 @@ from reference_formulas import logistic_objective as objective
 from genesig.arrays import row_entries
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
-from genesig.optim.likelihood.newton import (
+from genesig.optim.likelihood_newton import (
     PenalisedProblem,
     QuadraticModel,
     dual_point_function,
     fixed_sign_step,
 )
-from genesig.optim.likelihood.path import PathLevels, PathState, problem_of_set
+from genesig.optim.likelihood_path import PathLevels, PathState, problem_of_set
 from genesig.optim.logistic import (
     LOGISTIC,
     certify_sets,

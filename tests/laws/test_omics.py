@@ -24,7 +24,7 @@ from genesig.results import CrossValidation, Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.linear import omics
-from genesig.selection.linear.added_omics import omics_table
+from genesig.selection.linear.comparisons import omics_table
 from genesig.selection.linear.training_sets import LinearSettings
 
 N_GENES = 60

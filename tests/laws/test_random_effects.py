@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import t as student
 
-from genesig.selection.studies.meta_analysis import (
+from genesig.selection.meta_analysis import (
     fisher,
     hazard,
     hedges,

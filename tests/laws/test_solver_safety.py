@@ -11,9 +11,9 @@ import pytest
 from places import ROOT
 
 from genesig.errors import GenesigError
-from genesig.optim.screening import scan_features
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import newton, path
+from genesig.optim.solvers.newton import scan_features
 from genesig.optim.training import training_sets
 
 

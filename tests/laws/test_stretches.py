@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.structured.stretches import Stretches, with_stretches

@@ -13,8 +13,7 @@ from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.structured.columns import Blocks, Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max
-from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
-from genesig.optim.structured.solvers import structured_path
+from genesig.optim.structured.solvers import Composite, Groups, LatentOverlap, structured_path
 from genesig.optim.structured.weights import equal_chance_weights
 from genesig.optim.training import training_sets
 

@@ -10,7 +10,7 @@ from structured_problems import lists
 
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Blocks
-from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap
+from genesig.optim.structured.solvers import Composite, Groups, LatentOverlap
 
 PENALTY_KINDS = {
     "lasso": (Groups, "singletons"),
@@ -87,7 +87,7 @@ def test_nested_blocks_need_one_sweep(monkeypatch):
     tree = Composite(Blocks.from_lists([range(8), range(4), [0, 1], [4, 5]], [1.0, 0.8, 0.5, 0.7]))
     Z = rng.normal(size=(8, 1))
     exact = tree.prox(Z, 0.6)[0]
-    monkeypatch.setattr("genesig.optim.structured.penalties.MAX_PROX_SWEEPS", 1)
+    monkeypatch.setattr("genesig.optim.structured.solvers.MAX_PROX_SWEEPS", 1)
     np.testing.assert_allclose(tree.prox(Z, 0.6, tolerance=0)[0], exact, atol=1e-14)
 
 

@@ -12,12 +12,11 @@ from study_data import study_of
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.score_test import score_test
+from genesig.optim.cox.risk_sets import RiskSets, score_test
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
-from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import score_covariates
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.linear.elastic_nets import CoxElasticNets, MatrixSettings
 from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy

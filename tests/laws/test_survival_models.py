@@ -16,8 +16,7 @@ from study_data import study_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
-from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
-from genesig.optim.cox.score_test import score_test
+from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance, score_test
 from genesig.report.genes.collect import gene_effects
 from genesig.response.kinds import is_event, martingale_residuals, survival_response
 from genesig.results import CrossValidation

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genesig.errors import GenesigError
-from genesig.genome.order import Genome
-from genesig.genome.total_variation import (
+from genesig.compiled.steps import (
     choose_segments,
     denoise_sample,
     find_segment_starts,
@@ -21,6 +19,8 @@ from genesig.genome.total_variation import (
     segment_means,
     total_variation,
 )
+from genesig.errors import GenesigError
+from genesig.genome import Genome
 from genesig.models.components import TotalVariation
 from genesig.optim.nonlinear.problem import InvalidProblem
 

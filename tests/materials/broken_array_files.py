@@ -34,8 +34,8 @@ from array_files import (
 from broken_tables import Broken, study
 from format_files import tabbed
 
-from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
+from genesig.data.files.affy.layouts import parse_cdf
 from genesig.data.files.content import Cursor
 
 # Broken Affymetrix studies: arrays and layouts cut short, mixed up, or of another chip.

@@ -23,7 +23,7 @@ import numpy as np
 
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import number_matrix
-from genesig.optim.nonlinear.penalties import Penalty
+from genesig.optim.nonlinear.problem import Penalty
 
 POINTS = {
     "formats": {".pairs": "example_plugin:PAIRS"},

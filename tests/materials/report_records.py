@@ -32,7 +32,7 @@ from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, frequency_curves
 from genesig.selection.assess.held_out import decision_columns, predictions_table, scores_table
-from genesig.selection.assess.patients.tables import patient_tables
+from genesig.selection.assess.patients_tables import patient_tables
 from genesig.selection.assess.stability import STABILITY_COLUMNS
 from genesig.selection.enrichment import (
     MeasuredSets,

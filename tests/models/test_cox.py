@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from genesig.errors import GenesigError
-from genesig.models.cox import L1L2Cox, time_and_event
+from genesig.models.l1l2 import L1L2Cox, time_and_event
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 

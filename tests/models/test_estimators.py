@@ -31,7 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.class_line import MAX_LOG_SLOPE, VARIANCE_FACTOR, slope
+from genesig.optim.classes import MAX_LOG_SLOPE, VARIANCE_FACTOR, slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {

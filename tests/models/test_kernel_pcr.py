@@ -11,13 +11,13 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.models.components import KernelPCRClassifier, KernelPCRRegressor
-from genesig.optim.kernels import median_distance
-from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.principal_components import (
+from genesig.optim.components import (
     Points,
     choose_components,
     component_regressions,
 )
+from genesig.optim.kernels import median_distance
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 @pytest.mark.one_in(2)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from genesig.models.logistic_lasso_path import logistic_lasso_path
+from genesig.models.lasso import logistic_lasso_path
 from genesig.optim.logistic import logistic_path, logistic_sets
 
 SHARES = np.geomspace(1, 0.02, 15)

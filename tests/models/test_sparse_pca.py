@@ -10,9 +10,9 @@ from sklearn.linear_model import ElasticNet
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.models.components import SparsePCA
-from genesig.optim import sparse_components as sparse
+from genesig.optim import components as sparse
+from genesig.optim.components import principal_directions, search_tau, sparse_components
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.sparse_components import principal_directions, search_tau, sparse_components
 
 
 @pytest.mark.one_in(4)

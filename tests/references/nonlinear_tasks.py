@@ -12,11 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
-from genesig.optim.nonlinear.choice import SolverSettings, fit_path
-from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
+from genesig.optim.nonlinear.instance import DerivativeCriterion, Multipliers, make_instance
 from genesig.optim.nonlinear.metric import EIGENVALUE_MARGIN, largest_eigenvalue, row_space
-from genesig.optim.nonlinear.multipliers import Multipliers
-from genesig.optim.nonlinear.path import certified_solution
+from genesig.optim.nonlinear.path import SolverSettings, certified_solution, fit_path
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])

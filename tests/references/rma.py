@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.collapse import number_sets
+from genesig.data.steps.gene_filters import number_sets
 from genesig.data.steps.median_polish import Quantile, RmaBackground, median_polish
 
 Array = np.ndarray[Any, Any]

@@ -9,8 +9,8 @@ from array_files import transcript_files
 from published import SHARED
 from rma import rma, sets_of
 
-from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.folder import find_arrays, find_layout, read_arrays
+from genesig.data.files.affy.layouts import parse_cdf
 from genesig.data.files.readers import read_unpacked
 from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
 

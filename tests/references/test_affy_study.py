@@ -8,9 +8,8 @@ from settings import study_settings
 
 from genesig.data.files.affy.folder import read_cel_folder
 from genesig.data.files.readers import load_schema, read_matrix, read_unpacked
-from genesig.data.steps.collapse import with_sets
-from genesig.data.steps.described import with_summaries_applied
-from genesig.data.steps.normalise import fit_steps, normalise_samples
+from genesig.data.steps.gene_filters import with_sets
+from genesig.data.steps.normalise import fit_steps, normalise_samples, with_summaries_applied
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import examine_study, resolve_config
 from genesig.errors import InvalidInput

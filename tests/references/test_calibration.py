@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import t as student
 
 from genesig.selection.assess.calibration import calibration_line, reliability
-from genesig.selection.assess.intervals import wilson
-from genesig.selection.assess.scores import MAX_BINS, MIN_BIN_SAMPLES
+from genesig.selection.assess.intervals import MAX_BINS, MIN_BIN_SAMPLES, wilson
 
 SHAPES = {
     "uniform": lambda rng, n: rng.uniform(-1, 1, n),

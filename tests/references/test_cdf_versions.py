@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from array_files import cdf_binary
 
-from genesig.data.files.affy.cdf import parse_cdf
+from genesig.data.files.affy.layouts import parse_cdf
 
 PROBE_SET_NAMES = [f"{k}_at" for k in range(4)]
 PAIRS = np.random.default_rng(0).permutation(30)[:24].reshape(4, 3, 2)

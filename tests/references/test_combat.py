@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from genesig.data.steps.combat import Combat, ReferenceBatch
-from genesig.data.steps.moments import state_of
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.transforms import state_of
 from genesig.errors import GenesigError
 
 

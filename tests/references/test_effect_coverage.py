@@ -7,7 +7,7 @@ import pytest
 
 from genesig.response.kinds import martingale_residuals, survival_response
 from genesig.selection.assess.kinds import HeldOutScores
-from genesig.selection.assess.patients.pairs import score_effect
+from genesig.selection.assess.score_effect import score_effect
 
 N_GENES = 50
 N_SIGNAL_GENES = 5

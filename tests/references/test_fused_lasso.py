@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.models.l1l2 import L1L2Regressor
 from genesig.models.structured import FusedLassoClassifier, FusedLassoRegressor
 from genesig.optim.nonlinear.problem import InvalidProblem

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.imputation import KnnImpute
-from genesig.data.steps.normalise import Reference, fit_steps
+from genesig.data.steps.normalise import Reference, fit_steps, steps_by_training_set
 
 KNN = [{"step": "knn_impute", "neighbours": 5}]
 

@@ -13,7 +13,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.preprocessing import StandardScaler
 
 from genesig.data.steps.normalise import fit_steps
-from genesig.data.steps.sample_wise import average_ranks
+from genesig.data.steps.transforms import average_ranks
 
 TIED = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, 1.0, 2.0]))
 

@@ -8,20 +8,18 @@ from sklearn import metrics
 from genesig.selection.assess.intervals import (
     CONFIDENCE_LEVEL,
     NORMAL_QUANTILE,
+    auc,
+    balanced_error,
     corrected_t,
     delong,
     hull,
     mean_of_shares,
     mean_t,
-    t_quantile,
-    wilson,
-)
-from genesig.selection.assess.scores import (
-    auc,
-    balanced_error,
     misclassification,
     relative_squared_error,
     squared_error,
+    t_quantile,
+    wilson,
 )
 
 

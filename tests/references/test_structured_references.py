@@ -8,8 +8,7 @@ from structured_problems import EXACT, design, example, lists, minimum
 
 from genesig.optim.structured.columns import Blocks, Kernels
 from genesig.optim.structured.path import block_path, block_paths
-from genesig.optim.structured.penalties import Composite
-from genesig.optim.structured.solvers import structured_path
+from genesig.optim.structured.solvers import Composite, structured_path
 
 cvxpy = pytest.importorskip("cvxpy")
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

@@ -10,7 +10,7 @@ import pytest
 from study import final_fit, settings, splits_of
 from toys import dataset, unequal_classes
 
-from genesig.selection.assess.scores import auc, balanced_error
+from genesig.selection.assess.intervals import auc, balanced_error
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,12 @@ from scipy.stats import t as student
 
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.genes.statistics import class_test, slope_test
-from genesig.selection.genes.univariate import describe_test, univariate_table
+from genesig.selection.genes.univariate import (
+    class_test,
+    describe_test,
+    slope_test,
+    univariate_table,
+)
 
 AGE = Covariate("age", None)
 SEX = Covariate("sex", ("f", "m"))

@@ -12,10 +12,17 @@ import pytest
 from fitted_models import scored, written
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, answer_checks
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import first_screen_tiles, gene_frequencies, models_note
-from genesig.report.answer.sentences import next_steps, write_paragraphs
+from genesig.report.answer.sentences import (
+    EXTERNAL_QUESTION,
+    NO,
+    UNKNOWN,
+    YES,
+    answer_checks,
+    next_steps,
+    write_paragraphs,
+)
 from genesig.report.collect import StudyResults, collect
 from genesig.report.external.section import cohort_paragraphs
 from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure

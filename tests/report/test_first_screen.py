@@ -19,7 +19,7 @@ from report_records import (
     kind_arguments,
 )
 
-from genesig.report.answer import figures
+from genesig.report.answer import section as answer_section
 from genesig.report.answer.section import (
     beyond_covariates,
     first_screen_tiles,
@@ -577,10 +577,10 @@ def test_survival_counts_pairs_that_are_not_in_the_predicted_order(error, share)
 
 
 def test_name_of_a_misclassified_sample_lies_beside_the_threshold():
-    row = figures.Strip(
+    row = answer_section.Strip(
         "ALL", "3 patients", "#1f77b4", [-1.0, -0.4, 0.03], ["a", "b", "S12"], [False, False, True]
     )
-    figure = figures.draw_strips([row, row], ("ALL", "AML"), "score")
+    figure = answer_section.draw_strips([row, row], ("ALL", "AML"), "score")
     figure.draw_without_rendering()
     (ax,) = figure.axes
     names = [text for text in ax.texts if text.get_text() == "S12"]
@@ -610,8 +610,9 @@ def test_permuted_accuracies_have_per_cent_on_their_axis():
     ("q", "text"), [(0.02, "q 0.020"), (0.0149, "q 0.015"), (1e-6, "q 1\u2009×")]
 )
 def test_q_of_the_lollipops_has_two_digits(q, text):
-    gene = figures.Lollipop("A", "a", "#1f77b4", 0.9, 0.1, q)
-    texts = [text.get_text() for text in figures.draw_lollipops([gene], "share").axes[0].texts]
+    gene = answer_section.Lollipop("A", "a", "#1f77b4", 0.9, 0.1, q)
+    figure = answer_section.draw_lollipops([gene], "share")
+    texts = [text.get_text() for text in figure.axes[0].texts]
     assert any(written.startswith(text) for written in texts)
 
 

@@ -8,9 +8,9 @@ from report_records import Study, arguments
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods
-from genesig.report.operating_point import operating_point_paragraph, operating_point_section
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade
+from genesig.report.prediction.decision import operating_point_paragraph, operating_point_section
 from genesig.report.sections import first_figures
 
 LIMITS = Limits(12, 500)
@@ -91,7 +91,7 @@ def test_page_without_decision_says_nothing_of_it():
 
 def test_noise_has_no_operating_point(monkeypatch):
     monkeypatch.setattr(
-        "genesig.report.operating_point.grade_within_study", lambda data: Grade.NONE
+        "genesig.report.prediction.decision.grade_within_study", lambda data: Grade.NONE
     )
     data = decided(youden=True)
     assert operating_point_paragraph(data) == []

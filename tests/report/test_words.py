@@ -14,15 +14,13 @@ from report_kinds import KINDS, of_a_kind
 from report_records import Study, arguments, collected
 
 import genesig
-from genesig.report.answer.checks import GENES_QUESTION, UNKNOWN, answer_checks
 from genesig.report.answer.collect import collect_answer
 from genesig.report.answer.section import first_screen_tiles, gene_frequencies
-from genesig.report.answer.sentences import write_paragraphs
+from genesig.report.answer.sentences import GENES_QUESTION, UNKNOWN, answer_checks, write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.data import STEP_TEXTS, reproducibility_section
 from genesig.report.data import data_section as study_section
-from genesig.report.genes.methods import evidence_paragraphs
-from genesig.report.genes.section import single_genes_section
+from genesig.report.genes.section import evidence_paragraphs, single_genes_section
 from genesig.report.methods import methods
 from genesig.report.page.section import Card, Limits, flat_items
 from genesig.report.page.svg import Picture, draw_picture
@@ -39,8 +37,14 @@ from genesig.report.page.words import (
     shown_of_total,
     significant,
 )
-from genesig.report.prediction.methods import CRITERION_WORDS, SCHEME_WORDS, SOLVER_WORDS
-from genesig.report.prediction.section import controls_section, permutation_section, samples_section
+from genesig.report.prediction.section import (
+    CRITERION_WORDS,
+    SCHEME_WORDS,
+    SOLVER_WORDS,
+    controls_section,
+    permutation_section,
+    samples_section,
+)
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS, first_figures, summary
 

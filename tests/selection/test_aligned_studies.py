@@ -16,8 +16,7 @@ from study_runs import pooled, tables
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import ALIGNMENT_CANDIDATES, best_alignment
-from genesig.data.steps.described import with_summaries_applied
-from genesig.data.steps.normalise import alignments_to_choose
+from genesig.data.steps.normalise import alignments_to_choose, with_summaries_applied
 from genesig.errors import InvalidInput
 from genesig.report.collect import round_numbers
 from genesig.report.studies import collect_studies, study_sentences

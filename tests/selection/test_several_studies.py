@@ -23,10 +23,10 @@ from genesig.report.studies import studies_section as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
+from genesig.selection.left_out_studies import studies_table
+from genesig.selection.meta_analysis import meta_table
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, predict_and_explain
-from genesig.selection.studies.left_out import studies_table
-from genesig.selection.studies.meta_analysis import meta_table
 
 CONFIG_OF_STUDIES = {
     "data": {"classes": ["well", "ill"]},

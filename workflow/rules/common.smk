@@ -9,7 +9,7 @@ from genesig.data.study.settings import READ_KEYS
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
-from genesig.response.decision import decision_rules_in
+from genesig.response.design import decision_rules_in
 from genesig.selection.linear.training_sets import linear_keywords
 from genesig.results.sources import sources_digest
 

@@ -7,7 +7,7 @@
 
 from re import escape
 
-from genesig.data.files.copies import is_copied_as_folder
+from genesig.data.files.names import is_copied_as_folder
 from genesig.data.files.names import named_files
 
 NO_PATH = "(?!)"  # a pattern that no name fits

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-from genesig.data.files.copies import path_in_copy
+from genesig.data.files.names import path_in_copy
 
 # As a module of another workflow, whose configs, files and rules are its own concern.
 IMPORTED = not workflow.modifier.is_main_snakefile()

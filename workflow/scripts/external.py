@@ -1,6 +1,6 @@
 """Score the samples of another study with the final model."""
 
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.data.files.readers import read_json
 from genesig.data.study.settings import CohortSettings
 from genesig.log import log_to

@@ -1,6 +1,6 @@
 """Select with derivative penalties on all samples, and draw the curves of this model."""
 
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.log import log_to
 from genesig.results import save_table
 from genesig.selection.linear.training_sets import PreparedStudy

@@ -1,6 +1,6 @@
 """Select with derivative penalties on a batch of outer splits."""
 
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.log import log_to
 from genesig.selection.linear.training_sets import PreparedStudy
 from genesig.selection.nonlinear.loop import nonlinear_loop

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import CrossValidation, Fits, save_table
-from genesig.selection.linear.added_omics import omics_table
+from genesig.selection.linear.comparisons import omics_table
 from genesig.selection.linear.training_sets import LinearSettings
 
 log_to(snakemake.log[0])

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits, load_table, save_tables
-from genesig.selection.assess.patients.tables import patient_tables
+from genesig.selection.assess.patients_tables import patient_tables
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

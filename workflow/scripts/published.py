@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import CrossValidation, save_table
-from genesig.selection.linear.published import published_table
+from genesig.selection.linear.comparisons import published_table
 from genesig.selection.linear.training_sets import LinearSettings
 
 log_to(snakemake.log[0])

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from genesig.data.files.copies import FileCopies
-from genesig.data.steps.collapse import set_columns_of
+from genesig.data.files.names import FileCopies
+from genesig.data.steps.gene_filters import set_columns_of
 from genesig.data.study.dataset import read_dataset
 from genesig.data.study.settings import StudySettings
 from genesig.log import log_to

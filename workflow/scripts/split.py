@@ -1,6 +1,6 @@
 """Draw the splits."""
 
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.data.splits.draw import draw_splits
 from genesig.log import log_to
 from genesig.results import Dataset

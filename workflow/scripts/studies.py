@@ -2,8 +2,8 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, load_table, save_tables
-from genesig.selection.studies.left_out import studies_table
-from genesig.selection.studies.meta_analysis import meta_table
+from genesig.selection.left_out_studies import studies_table
+from genesig.selection.meta_analysis import meta_table
 
 log_to(snakemake.log[0])
 inputs = snakemake.input

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from genesig.data.files.copies import copy_input
+from genesig.data.files.names import copy_input
 from genesig.log import log_to
 
 log_to(snakemake.log[0])

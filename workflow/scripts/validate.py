@@ -2,7 +2,7 @@
 
 from os import environ
 
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.data.validate import check_study
 from genesig.log import log_to
 from genesig.results import save_json

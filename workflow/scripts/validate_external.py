@@ -1,7 +1,7 @@
 """Check the data sets of other studies; stop with all problems, or write the warnings."""
 
 from genesig.data.cohorts.checks import check_external
-from genesig.data.files.copies import FileCopies
+from genesig.data.files.names import FileCopies
 from genesig.log import log_to
 from genesig.results import save_json
 from genesig.results.run import sha256

@@ -22,16 +22,15 @@ from genesig.data.cohorts.new_matrix import (
     describe_training_values,
     match_genes,
 )
-from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.translation import take_study_names
+from genesig.data.cohorts.read import Cohort, read_cohort, take_study_names
+from genesig.data.files.columns import names_patients
 from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.names import Config
-from genesig.data.files.patient_columns import names_patients
-from genesig.data.quality.twins import find_twins_across, find_twins_as_measured
+from genesig.data.quality.samples import find_twins_across, find_twins_as_measured
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.normalise import fit_steps
-from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.segment import with_places
+from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import Expression, check_gene_names

@@ -22,6 +22,7 @@ from genesig.data.files.columns import (
     background_rank,
     cells_of,
     class_columns,
+    find_patient_column,
     is_clinical,
     number_columns,
     number_of_time,
@@ -29,6 +30,7 @@ from genesig.data.files.columns import (
     units_of_times,
     unknown_words,
     usual_covariates,
+    varies_within,
 )
 from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
@@ -39,8 +41,7 @@ from genesig.data.files.headers import choose_header
 from genesig.data.files.layouts import has_samples_in_rows, orient
 from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_gene_kinds import TOTALS, kinds_by_name
-from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.patient_columns import find_patient_column, varies_within
+from genesig.data.files.non_genes import Surroundings, leave_out_non_genes, without_short_numbers
 from genesig.data.files.readers import (
     assign_part,
     format_of,
@@ -55,9 +56,7 @@ from genesig.data.files.sample_names import (
     values_as_names_fault,
     without_absent,
 )
-from genesig.data.files.short_numbers import without_short_numbers
 from genesig.data.steps.imputation import step_for_missing
-from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (
     genes_standardised,
     log2_step,
@@ -68,6 +67,7 @@ from genesig.data.steps.scale import (
     without_largest_genes,
     zeros_stand_apart,
 )
+from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import InvalidInput, Problem, input_error
 from genesig.response.design import label_columns
 from genesig.results.files import mark_formula

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.data.files.annotation_rows import GENE_COLUMN_NAME
 from genesig.data.files.columns import MAX_CLASSES, MIN_CLASS_SAMPLES, is_clinical
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import GENE_ID, MAX_REPEATED_SHARE, converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import choose_header
+from genesig.data.files.non_gene_kinds import GENE_COLUMN_NAME
 from genesig.data.files.table_shape import GENE_HEADER, SAMPLE_HEADER
 from genesig.errors import Problem, did_you_mean, input_error
 from genesig.words import is_missing, is_number, listing

@@ -1,15 +1,19 @@
-"""File names in a config: expand ``~/``, replace GEO accessions, download series."""
+"""File names in a config, and copies of the files for jobs on other machines."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copyfile, copytree
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
-from genesig.data.files.geo_counts import fetch_counts
+from genesig.data.files.content import missing_file_message
+from genesig.data.files.formats.geo_series import SERIES_FILE
+from genesig.data.files.geo_counts import fetch_counts, paths_read
 from genesig.errors import input_error
 from genesig.results.download import check_download_digest, download_gzip, read_page
 from genesig.words import listing
@@ -195,3 +199,73 @@ def _choose_file(file_names: list[str], series: str, address: str) -> str:
     series_names = [name.removesuffix(SERIES_SUFFIX) for name in file_names]
     message = f"has no file of {series}, but {listing(series_names, 6)}"
     raise input_error(address, f"{message}; name one of them: one platform each")
+
+
+FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
+"""Keys of a config, or of a section of it, whose value is the name of a file."""
+
+
+@dataclass(frozen=True)
+class FileCopies:
+    """Paths of the copies; the report and all messages keep the file names of the config."""
+
+    # path of each copy by the file's name in the config; empty if the job sees the files
+    path_of_name: Mapping[str, str] = field(default_factory=dict)
+
+    def with_paths(self, settings: Any) -> Any:
+        """Return settings that name the copies instead of the user's files."""
+        if isinstance(settings, Mapping):
+            return {key: self._value_with_paths(key, value) for key, value in settings.items()}
+        if isinstance(settings, list):
+            return [self.with_paths(item) for item in settings]
+        return settings
+
+    def _value_with_paths(self, key: str, value: Any) -> Any:
+        """Return the value of a key of the settings, in which copies replace the user's files."""
+        if isinstance(value, str):
+            return self.path_of_name.get(value, value) if key in FILE_KEYS else value
+        return self.with_paths(value)
+
+    def with_names(self, value: Any) -> Any:
+        """Return a text, or a JSON value with its texts, that names the user's files again."""
+        if isinstance(value, str):
+            for name, path in self.path_of_name.items():
+                value = name if value == path else value.replace(path, name.rstrip("/"))
+                if is_copied_as_folder(name):  # the copies of its counts are beside that of `name`
+                    value = value.replace(str(Path(path).parent), str(Path(name).parent))
+            return value
+        if isinstance(value, Mapping):
+            return {self.with_names(key): self.with_names(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.with_names(item) for item in value]
+        return value
+
+
+def is_copied_as_folder(name: str) -> bool:
+    """Tell whether a file is copied into a folder: a series of GEO, whose counts lie beside it."""
+    return SERIES_FILE.fullmatch(Path(name).name) is not None
+
+
+def path_in_copy(name: str, copy: str) -> str:
+    """Return the path of the file `name` in `copy`, the path of its copy, which may be a folder."""
+    return f"{copy}/{Path(name).name}" if is_copied_as_folder(name) else copy
+
+
+def copy_input(source: Path, target: Path) -> None:
+    """Copy a file, a folder with all files in it, or a series of GEO with its counts beside it.
+
+    Raises InvalidInput: there is no such file, or it is not the file that was downloaded.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        copytree(source, target, dirs_exist_ok=True)
+    elif source.is_file() and is_copied_as_folder(str(source)):
+        target.mkdir(exist_ok=True)
+        for file in map(Path, paths_read(source)):
+            check_download_digest(file)
+            copyfile(file, target / file.name)
+    elif source.is_file():
+        check_download_digest(source)
+        copyfile(source, target)
+    else:
+        raise input_error(source, missing_file_message(source))

@@ -53,6 +53,7 @@ from genesig.data.quality.samples import (
     Components,
     as_logarithms,
     deviations,
+    find_divisible_twins,
     nearest_distances,
     principal_components,
     relative_log_expression,
@@ -60,7 +61,6 @@ from genesig.data.quality.samples import (
     scaling_factors,
     standardised_products,
 )
-from genesig.data.quality.twins import find_divisible_twins
 from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import Reference, fit_steps_to_all_samples, moment_settings
 from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes

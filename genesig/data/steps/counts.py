@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import LearnedStep, RowWiseStep, average_ranks
+from genesig.data.steps.transforms import LearnedStep, RowWiseStep, average_ranks
 from genesig.errors import GenesigError
 
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import LearnedStep
 from genesig.data.steps.scale import never_logged
+from genesig.data.steps.transforms import LearnedStep
 from genesig.errors import GenesigError
 
 MAX_MISSING_OF_NEIGHBOUR = 0.5  # largest share of the training samples that a neighbour may miss

@@ -12,8 +12,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.collapse import number_sets, sets_by_size
-from genesig.data.steps.sample_wise import LearnedStep, RowWiseStep, average_ranks
+from genesig.data.steps.gene_filters import number_sets, sets_by_size
+from genesig.data.steps.transforms import LearnedStep, RowWiseStep, average_ranks
 from genesig.errors import GenesigError
 
 MAX_POLISH_ITERATIONS = 10

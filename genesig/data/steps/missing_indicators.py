@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import RowWiseStep
+from genesig.data.steps.transforms import RowWiseStep
 from genesig.errors import GenesigError
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC

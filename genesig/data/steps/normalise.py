@@ -15,7 +15,7 @@ response of their training rows, permuted if the labels are permuted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -30,17 +30,37 @@ from genesig.data.steps.alignment import (
     Alignments,
     best_alignment,
 )
-from genesig.data.steps.collapse import Collapse, with_sets
 from genesig.data.steps.combat import BatchCorrection
 from genesig.data.steps.counts import LogCpm, SizeFactors, Vst
-from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
-from genesig.data.steps.imputation import HalfMinimum, KnnImpute, LeftCensored, MeanImpute
+from genesig.data.steps.gene_filters import (
+    Collapse,
+    Filter,
+    by_detection,
+    by_fold,
+    by_range,
+    by_variance,
+    with_sets,
+)
+from genesig.data.steps.imputation import (
+    HalfMinimum,
+    KnnImpute,
+    LeftCensored,
+    MeanImpute,
+    gene_means,
+)
 from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
 from genesig.data.steps.missing_indicators import MissingIndicators, with_columns, with_indicators
-from genesig.data.steps.moments import Centre, UnitVariance, state_of
-from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples, ZerosAsMissing
 from genesig.data.steps.scale import median_and_p99
 from genesig.data.steps.segment import Segment, among, with_places
+from genesig.data.steps.transforms import (
+    Centre,
+    Log2,
+    RankSamples,
+    StandardiseSamples,
+    UnitVariance,
+    ZerosAsMissing,
+    state_of,
+)
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, check_plugin_result, plugin_errors
 from genesig.results import Dataset, Design
@@ -52,7 +72,8 @@ if TYPE_CHECKING:
 Steps = Sequence[Mapping[str, Any]]
 
 MOMENT_STEPS = ("centre", "unit_variance")  # refitted in every inner fold, so they come last
-# After one of these, a column no longer has the measured values of its gene (see `described.py`).
+# After one of these, a column no longer has the measured values of its gene.
+# `with_summaries_applied` returns the values that tables then describe.
 SUMMARY_STEPS = (
     "knn_impute",
     "mean_impute",
@@ -414,3 +435,41 @@ NORMALISERS: Registry[Any] = Registry(
         "unit_variance": UnitVariance,
     },
 )
+
+
+def with_summaries_applied(dataset: Dataset) -> Dataset:
+    """Return the data set after its summary steps (`SUMMARY_STEPS`), fitted on all samples.
+
+    A study of probes selects probe sets, each under the name of its first probe: here that column
+    has the value of the set. The same holds for collapsed genes and for missing values that a step
+    fills in. Batches are corrected if the study corrects them, so that blocks, correlations and
+    figures do not show them. No fit and no error depends on this: only descriptions of all samples
+    do. All columns stay; those that a filter removes keep their values, with the gene's mean for a
+    missing one. A study without such steps is returned as it is.
+
+    dataset: after the row-wise steps (`normalise_samples` notes which of the learned ones count).
+    """
+    steps = dataset.provenance.get("summaries", [])
+    if not steps and dataset.provenance.get("align") not in LEARNED_ALIGNMENTS:
+        return dataset
+    fitted = fit_steps_to_all_samples(dataset, steps)
+    X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)
+    X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
+    return replace(dataset, X=X)
+
+
+def steps_by_training_set(
+    X: Array, steps: Steps, training_rows: Sequence[Array]
+) -> Iterator[Steps]:
+    """Yield the steps for each set of training rows (n_train,) of X.
+
+    If the first step can compute for many sets at once (`settings_by_training_set` of its class),
+    its settings contain the results. Later steps see other rows in each set.
+    """
+    if not steps or steps[0]["step"] not in SHARED_STEPS:
+        yield from [steps] * len(training_rows)
+        return
+    settings = {key: value for key, value in steps[0].items() if key != "step"}
+    step_class = NORMALISERS[steps[0]["step"]]
+    for step_settings in step_class.settings_by_training_set(X, training_rows, **settings):
+        yield [{"step": steps[0]["step"], **step_settings}, *steps[1:]]

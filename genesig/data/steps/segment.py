@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import RowWiseStep
+from genesig.data.steps.transforms import RowWiseStep
 from genesig.errors import GenesigError
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.results.dataset import CHROMOSOME, POSITION
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Segment(RowWiseStep):
 
     def transform(self, X: Array) -> Array:
         """Denoise each row."""
-        from genesig.genome.total_variation import SINGLE_LINE, denoise_sample
+        from genesig.compiled.steps import SINGLE_LINE, denoise_sample
 
         segmented = np.array(X, dtype=float)
         order = np.arange(X.shape[1]) if self.order is None else self.order

@@ -26,7 +26,7 @@ from genesig.data.files.config_text import (
 from genesig.data.files.names import Config, is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.label_rules import LABEL_RULES
-from genesig.data.study.pool.record import STUDY_COLUMN, WEIGHT_COLUMN
+from genesig.data.study.pool_record import STUDY_COLUMN, WEIGHT_COLUMN
 from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.words import counted

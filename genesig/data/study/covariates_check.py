@@ -17,7 +17,7 @@ from genesig.arrays import Array
 from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
 from genesig.data.files.names import Config
 from genesig.data.study.label_rules import LABEL_RULES
-from genesig.data.study.pool.record import WEIGHT_COLUMN
+from genesig.data.study.pool_record import WEIGHT_COLUMN
 from genesig.data.study.settings import AdjustmentSettings
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean, has_errors

@@ -39,8 +39,8 @@ from genesig.data.study.gene_columns import (
 )
 from genesig.data.study.label_checks import join_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
-from genesig.data.study.pool.record import Pool
-from genesig.data.study.pool.together import pool_studies
+from genesig.data.study.pool_join import pool_studies
+from genesig.data.study.pool_record import Pool
 from genesig.data.study.settings import FileSettings, GeneSettings, StudySettings
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, has_errors, problems_appended_to, warnings_of

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.collapse import with_sets
+from genesig.data.steps.gene_filters import with_sets
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
-from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import (
     COUNT_STEPS,
     LEARNED_DEPTH_STEPS,
@@ -32,6 +31,7 @@ from genesig.data.steps.scale import (
     zeros_stand_apart,
 )
 from genesig.data.steps.segment import with_places
+from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, flow_yaml, further_in_brackets, listing

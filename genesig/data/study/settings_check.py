@@ -23,17 +23,16 @@ from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     NORMALISERS,
 )
-from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
+from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.config_check import setting_problem
 from genesig.data.study.covariates_check import check_covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
 from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, check_kind_settings
-from genesig.data.study.pool.record import check_study_settings
+from genesig.data.study.pool_record import check_study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin
-from genesig.response.decision import DECISION_RULES, decision_rules_in
-from genesig.response.design import Design, label_columns
+from genesig.response.design import DECISION_RULES, Design, decision_rules_in, label_columns
 from genesig.words import counted, listing
 
 K_FOLD_SCHEMES = ("stratified_kfold", "stratified_group_kfold")

@@ -25,8 +25,8 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import dot_rows, factor_semidefinite
 from genesig.optim.cox.risk_sets import MAX_ETA_RANGE, Terms
-from genesig.optim.likelihood.newton import Loss, PenalisedProblem, copy_into, ridge_solver
-from genesig.optim.likelihood.path import (
+from genesig.optim.likelihood_newton import Loss, PenalisedProblem, copy_into, ridge_solver
+from genesig.optim.likelihood_path import (
     LossData,
     PathLevels,
     PathState,

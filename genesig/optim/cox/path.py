@@ -18,8 +18,8 @@ from genesig.compiled.ridge import GeneLists
 from genesig.optim.cox.likelihood import minimise_ridge, refit_ridge_path, terms_of_set
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.cox.training import CoxSets, orthogonal_columns
-from genesig.optim.likelihood.newton import copy_into
-from genesig.optim.likelihood.path import (
+from genesig.optim.likelihood_newton import copy_into
+from genesig.optim.likelihood_path import (
     LossData,
     likelihood_path,
     smallest_empty_tau,

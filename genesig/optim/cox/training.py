@@ -23,7 +23,7 @@ from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
 from genesig.optim.cox.likelihood import PaddedTerms, certify_sets, refit_ridge_path, solve_sets
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, Terms
-from genesig.optim.likelihood.path import LossData, PathLevels, PathState
+from genesig.optim.likelihood_path import LossData, PathLevels, PathState
 from genesig.optim.training import TrainingSets, training_sets
 
 MIN_COLUMN_SHARE = 1e-12  # singular value, as a share of the largest, below which it is rounding

@@ -3,7 +3,7 @@
 Notation, for n samples and d features:
 
 * q (m, n) are multipliers of m features; φ(q) = -∇H(q) (m, n) are the partial derivatives of their
-  function at the samples. H, ν, Ω* and r_g are those of `problem` and `penalties`.
+  function at the samples. H, ν, Ω* and r_g are those of `problem`.
 * M/2ν is the Hessian of H. It acts on features and samples: M_ab (n, n) for features a and b.
 * The metric is ||q||²_w = Σ_ak w_k (q_a'v_k)²: one weight w_k for each direction v_k of samples,
   alike for all features, so that the prox of a feature is one equation in one unknown.
@@ -34,8 +34,7 @@ from genesig.compiled.descent import (
     minimise_dual,
 )
 from genesig.optim.kernels import dense_blocks
-from genesig.optim.nonlinear.penalties import Penalty
-from genesig.optim.nonlinear.problem import Problem
+from genesig.optim.nonlinear.problem import Penalty, Problem
 
 MIN_WEIGHT_SHARE = 1e-6  # smallest weight, over the largest one
 

@@ -55,7 +55,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.kernels import directional, values
-from genesig.optim.nonlinear.instance import Instance, Minimum
+from genesig.optim.nonlinear.instance import Instance, Minimum, Multipliers, gap
 from genesig.optim.nonlinear.metric import (
     EIGENVALUE_MARGIN,
     Dense,
@@ -63,9 +63,7 @@ from genesig.optim.nonlinear.metric import (
     minimise,
     row_space,
 )
-from genesig.optim.nonlinear.multipliers import Multipliers, gap
-from genesig.optim.nonlinear.penalties import Penalty
-from genesig.optim.nonlinear.problem import Problem
+from genesig.optim.nonlinear.problem import Penalty, Problem
 
 OVER_RELAXATION = 1.5  # weight of Z w against the previous φ in S2; between 1 and 2
 CHECK_INTERVAL = 5  # iterations between two checks of the gap and of κ

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.coordinate import sweep_lasso
+from genesig.compiled.column import sweep_lasso
 from genesig.optim.solution import Path, duality_gap
 from genesig.optim.training import TrainingSets
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.optim.adjustment import adjustment
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path

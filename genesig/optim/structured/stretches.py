@@ -21,7 +21,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled.steps import fuse, largest_stretch_ratio
-from genesig.genome.order import Genome
+from genesig.genome import Genome
 from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import TrainingSets

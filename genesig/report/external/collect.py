@@ -17,7 +17,7 @@ from genesig.report.page.record import (
     group_curves,
 )
 from genesig.report.page.words import clean, counted, decimal
-from genesig.selection.assess.scores import confusion_matrix, roc_curve
+from genesig.selection.assess.intervals import confusion_matrix, roc_curve
 
 
 class SampleGroups(TypedDict):

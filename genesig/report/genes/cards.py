@@ -13,9 +13,9 @@ from matplotlib.ticker import MaxNLocator
 
 from genesig.arrays import Array
 from genesig.report.genes.figures import effect_axis_label, mean_difference_label
-from genesig.report.genes.methods import selection_text
 from genesig.report.genes.record import GeneCard as Gene
 from genesig.report.genes.record import Genes
+from genesig.report.genes.section import selection_text
 from genesig.report.page.measure import class_codes
 from genesig.report.page.record import Estimate, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.described import with_summaries_applied
+from genesig.data.steps.normalise import with_summaries_applied
 from genesig.data.steps.scale import LOG2_STEPS
 from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.report.genes.record import (

@@ -21,7 +21,7 @@ class SingleGeneTests(TypedDict):
     significant: int  # genes that pass
     in_signature: int  # those of them that are in the signature
     total: int  # tested genes
-    test: str  # a key of `genesig.report.genes.methods.TEST_NAMES`
+    test: str  # a key of `genesig.report.genes.section.TEST_NAMES`
     group: str | None  # column whose samples were averaged
     batch: str | None  # column of the batches in the test
     values: int  # tested values per gene

@@ -15,10 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes import figures
-from genesig.report.genes.methods import TEST_NAMES, evidence_paragraphs
-from genesig.report.genes.methods import WORDS as METHODS_WORDS
 from genesig.report.genes.record import CorrelationMatrix, Genes
 from genesig.report.page.measure import measure
+from genesig.report.page.record import Evidence
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
     GENESIG_COLOUR,
@@ -33,6 +32,7 @@ from genesig.report.page.svg import FigureColumns, Picture
 from genesig.report.page.tables import (
     SINGLE_GENE_TEST,
     Table,
+    TableRow,
     genesig_rows,
     packed_table,
     table_rows,
@@ -40,6 +40,16 @@ from genesig.report.page.tables import (
     without_meanings,
 )
 from genesig.report.page.wording import Wording
+from genesig.results.splits import PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET
+from genesig.selection.genes.frequency import (
+    HALF_SAMPLE_MU,
+    LIST_SHARES,
+    MAX_GATE_P,
+    MAX_LIST_GENES,
+    MAX_LIST_SHARE,
+    PREDICTIVE_FDR_FACTOR,
+)
+from genesig.selection.linear.training_sets import LIST_LENGTHS
 
 # columns of signature.tsv that are not on the page
 FILE_ONLY_COLUMNS = (
@@ -52,7 +62,27 @@ FILE_ONLY_COLUMNS = (
     "univariate_p",
     "univariate_q",
 )
-WORDS = Wording(__file__)  # sentences: the macros of section.j2, by name
+TEST_NAMES = {
+    "welch": "Welch t-test",
+    "differences": "paired t-test",
+    "anova": "Welch analysis of variance",
+    "correlation": "test of the correlation",
+    "linear": "linear model (least squares)",
+    "score": "score test of Cox's model",
+}
+WORDS = Wording(
+    __file__,  # sentences: the macros of section.j2, by name
+    HALF_SAMPLE_MU=HALF_SAMPLE_MU,
+    LIST_LENGTHS=LIST_LENGTHS,
+    LIST_SHARES=LIST_SHARES,
+    MAX_GATE_P=MAX_GATE_P,
+    MAX_LIST_GENES=MAX_LIST_GENES,
+    MAX_LIST_SHARE=MAX_LIST_SHARE,
+    PAIRS_OF_ALL_SAMPLES=PAIRS_OF_ALL_SAMPLES,
+    PAIRS_OF_TRAINING_SET=PAIRS_OF_TRAINING_SET,
+    PREDICTIVE_FDR_FACTOR=PREDICTIVE_FDR_FACTOR,
+    TEST_NAMES=TEST_NAMES,
+)
 N_VISIBLE_GENES = 8  # rows above the fold of the table
 
 
@@ -208,7 +238,7 @@ def _volcano_picture(data: Genes) -> Picture:
 def single_genes_section(data: Genes, limits: Limits) -> Section:
     """Return the section with the tests of single genes."""
     tests = data["univariate"]
-    paragraphs = WORDS.paragraphs("single_genes", data, METHODS_WORDS.text("adjustments", data))
+    paragraphs = WORDS.paragraphs("single_genes", data)
     items: list[Item] = [_volcano_picture(data)] if data["volcano"]["genes"] else []
     caption = "Single-gene tests, smallest p first."
     table = packed_table(data, "univariate", caption, limits.table_rows, search=True)
@@ -365,3 +395,33 @@ def _draw_list_dots(ax: Axes, lengths: list[ListLength], values: list[float | No
             lw=1.5,
             zorder=3,
         )
+
+
+def signature_sentences(data: Genes) -> list[str]:
+    """Return the sentences of Methods about the signature and its stability."""
+    return WORDS.paragraphs("signature_methods", data)
+
+
+def single_gene_sentences(data: Genes) -> list[str]:
+    """Return the sentence of Methods about the tests of single genes."""
+    return WORDS.paragraphs("single_gene_methods", data)
+
+
+def evidence_paragraphs(data: Genes, evidence: Evidence) -> list[str]:
+    """Return the paragraphs on how to read the two tables of genes."""
+    has_unused_genes = any(
+        row["fdr_selected"] and not row["weight"] for row in table_rows(data["tables"]["signature"])
+    )
+    return WORDS.paragraphs("evidence", data, evidence, has_unused_genes)
+
+
+def selection_text(row: TableRow) -> str:
+    """Return how often a gene is selected, and how often by chance."""
+    return WORDS.text("selection", row)
+
+
+def evidence_sentences(data: Genes) -> list[str]:
+    """Return the sentences of Methods about selection by FDR; none without it."""
+    if data["answer"]["evidence"] is None:
+        return []
+    return WORDS.paragraphs("evidence_methods", data)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from genesig.optim.class_line import doubt_of_line
+from genesig.optim.classes import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import (
     bracketed_confidence,

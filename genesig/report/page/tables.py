@@ -1,4 +1,4 @@
-"""Tables of the page: rows of result tables, headings in words, cells as text, differences.
+"""Tables of the page: rows of result tables as text, and the size of a validation study.
 
 Result tables have rows of the nested gene lists, which grow with mu, and rows without a mu: those
 are about the chosen lists, which the inner folds of each split chose and the page reports.
@@ -28,7 +28,6 @@ from genesig.report.page.words import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 TableRow = dict[str, Any]
 
@@ -490,3 +489,31 @@ def neither_beats_chance(data: Study, model: str) -> bool:
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]
     return all(row is not None and (row["high"] or row["error"]) >= chance for row in compared_rows)
+
+
+MIN_CALIBRATION_PATIENTS = 100  # of each class, or with the event
+
+
+class ValidationSize(NamedTuple):
+    """Patients of a validation study."""
+
+    precise: TableRow  # the largest row of next_study.tsv
+    calibration: int  # patients among whom calibration can be checked; 0 for a number
+
+    @property
+    def samples(self) -> int:
+        """Return the number of patients that is enough for both."""
+        return max(int(self.precise["samples"]), self.calibration)
+
+
+def validation_size(data: Study) -> ValidationSize | None:
+    """Return the size if classes, or events, are as frequent as in this study; None if unknown."""
+    rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
+    if not rows:
+        return None
+    precise = max(rows, key=lambda row: row["samples"])
+    counts = data["study"]["counts"]
+    total = sum(counts) if counts else precise["samples"]
+    rarest = min(counts) if counts else precise["events"]
+    # Rounded up, without the errors of a division.
+    return ValidationSize(precise, -(-MIN_CALIBRATION_PATIENTS * total // rarest) if rarest else 0)

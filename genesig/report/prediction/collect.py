@@ -26,13 +26,13 @@ from genesig.report.page.tables import at_mu, class_margins
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import counted, decimal, short_symbol, shorten
 from genesig.selection.assess.calibration import rejection
-from genesig.selection.assess.scores import (
+from genesig.selection.assess.intervals import (
     called_class,
     confusion_matrix,
     relative_squared_error,
     roc_curve,
 )
-from genesig.selection.model.held_out_contributions import (
+from genesig.selection.model.contributions import (
     HeldOutContributions,
     held_out_contributions,
 )

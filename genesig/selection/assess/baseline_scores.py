@@ -12,12 +12,12 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import BASELINE, random_state, spawn_key
-from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     Steps,
     alignments_to_choose,
     fit_steps,
     learned_steps,
+    steps_by_training_set,
     with_response,
 )
 from genesig.errors import pick
@@ -26,7 +26,7 @@ from genesig.plugins import check_plugin_result, plugin_errors
 from genesig.response.covariates import spline_columns
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset, Split, Splits
-from genesig.selection.assess.added_value import score_covariates
+from genesig.selection.assess.controls import score_covariates
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE, Covariates
 from genesig.selection.assess.held_out import decision_columns
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS

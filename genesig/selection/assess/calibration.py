@@ -15,8 +15,14 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import line_spreads, share_interval
-from genesig.selection.assess.intervals import NO_INTERVAL, Interval, t_quantile, wilson
-from genesig.selection.assess.scores import bin_by_score, wrong
+from genesig.selection.assess.intervals import (
+    NO_INTERVAL,
+    Interval,
+    bin_by_score,
+    t_quantile,
+    wilson,
+    wrong,
+)
 from genesig.selection.genes.frequency import rows_of_list
 
 if TYPE_CHECKING:

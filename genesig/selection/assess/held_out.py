@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array, row_entries
-from genesig.optim.class_line import line_for_shares
+from genesig.optim.classes import line_for_shares
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
@@ -124,7 +124,7 @@ def predictions_table(
     the kind: for two classes the class of its sign (empty at 0, which counts as wrong), for
     regression the score and nothing. All of these are empty where a list was too long to be kept.
     Rows of the chosen list have no mu, and these alone have probabilities, by the line of the
-    split's training set (`class_line`): of the positive of two classes, or of each, where the
+    split's training set (`optim.classes`): of the positive of two classes, or of each, where the
     classes have the shares that `probabilities` asks for, see `requested_shares`.
     """
     import pandas as pd

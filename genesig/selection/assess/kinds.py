@@ -17,35 +17,37 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.class_line import probabilities, two_columns
-from genesig.optim.classes import centres, coded, margins, shares
+from genesig.optim.classes import centres, coded, margins, probabilities, shares, two_columns
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
-from genesig.selection.assess import several
+from genesig.selection.assess.clusters import (
+    class_sides,
+    macro_auc,
+    mean_class_error,
+    predict_class,
+    wrong_classes,
+)
 from genesig.selection.assess.intervals import (
     NO_INTERVAL,
     Interval,
     area_limits,
+    auc,
+    balanced_error,
     corrected_t,
     hull,
     mean_of_shares,
+    misclassification,
     newcombe,
+    placements,
     ratio_by_split,
     share_limits,
+    squared_error,
     standard_error_over_splits,
     t_quantile,
-)
-from genesig.selection.assess.scores import (
-    auc,
-    balanced_error,
-    misclassification,
-    placements,
-    squared_error,
     wrong,
     zero_one_loss,
 )
-from genesig.selection.assess.several import class_sides, macro_auc, predict_class
 from genesig.selection.assess.survival import harrell, order_scores
 
 Classes = tuple[str, ...] | None
@@ -143,7 +145,7 @@ class AssessmentKind:
     read_scores: Callable[[Any, Classes], Array] = lambda table, classes: table["score"].to_numpy(
         float
     )
-    # scores (t,) or (t, T) of one list, lines of their probabilities (t, T + 1) (see `class_line`),
+    # scores (t,) or (t, T) of one list, lines of probabilities (t, T + 1) (`optim.classes`),
     # classes -> further columns of predictions.tsv
     probability_columns: Callable[[Array, Array, Classes], dict[str, Array]] = (
         lambda f, lines, classes: {}
@@ -368,15 +370,15 @@ def _score_two_classes_by_covariates(
 
 def _measure_classes(y: Array, f: Array) -> tuple[float, ...]:
     """Return the `AssessmentKind.errors` of several classes in one test set."""
-    error = float(np.mean(several.wrong(y, f))) if len(y) else np.nan
-    return error, several.balanced_error(y, f, f.shape[-1]), np.nan, macro_auc(y, f)
+    error = float(np.mean(wrong_classes(y, f))) if len(y) else np.nan
+    return error, mean_class_error(y, f, f.shape[-1]), np.nan, macro_auc(y, f)
 
 
 def _class_decisions(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
     """Return the predicted class and whether it is wrong; neither without scores."""
     names = np.array([*(classes or ()), ""], dtype=object)
     predicted = predict_class(f)
-    loss = several.wrong(y, f)
+    loss = wrong_classes(y, f)
     is_missing = np.isnan(loss)
     is_wrong = (loss == 1).astype(object) if is_missing.any() else loss == 1
     if is_missing.any():
@@ -590,7 +592,7 @@ ASSESSMENT_KINDS: dict[str, AssessmentKind] = ByKind(
         ),
         SEVERAL_CLASSES: AssessmentKind(
             headline=balanced_error_measure(
-                loss=lambda held_out: several.wrong(held_out.y, held_out.scores),
+                loss=lambda held_out: wrong_classes(held_out.y, held_out.scores),
                 class_number=lambda held_out: (
                     held_out.y.astype(np.int64),
                     held_out.scores.shape[-1],

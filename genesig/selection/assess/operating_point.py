@@ -16,7 +16,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.response.decision import COST, SENSITIVITY, SPECIFICITY, YOUDEN, decision_rules_in
+from genesig.response.design import COST, SENSITIVITY, SPECIFICITY, YOUDEN, decision_rules_in
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import collect_held_out
 from genesig.selection.assess.intervals import (

@@ -37,13 +37,13 @@ from genesig.selection.assess.intervals import (
     NO_INTERVAL,
     NORMAL_QUANTILE,
     Interval,
+    bin_by_score,
     mean_t,
     ratio_by_split,
     share_limits,
     standard_error_over_splits,
     t_quantile,
 )
-from genesig.selection.assess.scores import bin_by_score
 
 
 @dataclass(frozen=True)

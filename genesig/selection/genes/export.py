@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.described import with_summaries_applied
-from genesig.genome.order import Genome
+from genesig.data.steps.normalise import with_summaries_applied
+from genesig.genome import Genome
 from genesig.results import Dataset, Fits
 from genesig.results.files import whole_file
 from genesig.selection.genes.frequency import round_sizes

@@ -9,7 +9,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
 from genesig.data.steps.normalise import Steps, fit_steps_to_all_samples, moment_settings
-from genesig.optim.sparse_components import (
+from genesig.optim.components import (
     TAU_FRACTIONS,
     mean_and_scale,
     principal_directions,

@@ -23,7 +23,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.optim.class_line import ShrunkenLine
+from genesig.optim.classes import ShrunkenLine
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.elastic_nets import ElasticNets

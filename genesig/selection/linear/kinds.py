@@ -19,24 +19,26 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.normalise import moment_settings
 from genesig.errors import GenesigError
-from genesig.genome.order import Genome
-from genesig.optim.class_line import (
+from genesig.genome import Genome
+from genesig.optim.classes import (
     ShrunkenLine,
+    centres,
+    coded,
+    discriminant,
     fitted_line,
+    margins,
     probabilities,
     shrunken_line,
     slope_shrinkage,
 )
-from genesig.optim.classes import centres, coded, discriminant, margins
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import SEVERAL_CLASSES, Design
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
-from genesig.selection.assess import several
-from genesig.selection.assess.clusters import design_effect, influence_spread
+from genesig.selection.assess.clusters import design_effect, influence_spread, wrong_classes
 from genesig.selection.assess.covariates import Covariates
-from genesig.selection.assess.scores import wrong
+from genesig.selection.assess.intervals import wrong
 from genesig.selection.linear.elastic_nets import (
     CoxElasticNets,
     ElasticNets,
@@ -287,7 +289,7 @@ def _squared_losses(y: Array, f: Array, thresholds: Array, sample_weights: Array
 
 def _class_errors(y: Array, f: Array, thresholds: Array, sample_weights: Array | None) -> Array:
     """Return 1 for each sample whose nearest class mean is of another class, else 0."""
-    return several.wrong(y, np.moveaxis(margins(f, thresholds), -2, 0)).transpose(1, 2, 0)
+    return wrong_classes(y, np.moveaxis(margins(f, thresholds), -2, 0)).transpose(1, 2, 0)
 
 
 CLASS_LOSSES = {

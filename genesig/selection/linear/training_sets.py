@@ -22,18 +22,18 @@ from genesig.arrays import Array
 from genesig.data.splits.draw import draw_permutation
 from genesig.data.splits.folds import PERMUTATION, HalfCounts, Samples
 from genesig.data.steps.alignment import Alignments
-from genesig.data.steps.described import steps_by_training_set
 from genesig.data.steps.normalise import (
     MOMENT_STEPS,
     Steps,
     alignments_to_choose,
     fit_reference_steps,
     learned_steps,
+    steps_by_training_set,
     with_response,
 )
 from genesig.errors import GenesigError
 from genesig.response.covariates import spline_columns
-from genesig.response.decision import decision_rules_in
+from genesig.response.design import decision_rules_in
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.covariates import Covariates, exchange_residuals

@@ -14,9 +14,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import match_genes
-from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.translation import take_study_names
-from genesig.data.quality.twins import find_twins_across
+from genesig.data.cohorts.read import Cohort, read_cohort, take_study_names
+from genesig.data.quality.samples import find_twins_across
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.study.settings import CohortSettings
 from genesig.errors import InvalidInput, warnings_of

@@ -8,40 +8,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.class_line import probabilities
+from genesig.optim.classes import probabilities
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
-from genesig.selection.assess import several
 from genesig.selection.assess.calibration import calibration_line, reliability
 from genesig.selection.assess.clusters import (
     area_interval,
+    class_calibration_slope,
+    class_sides,
     explained_interval,
     group_numbers,
+    mean_class_error,
     mean_interval,
     mean_of_shares_interval,
     order_interval,
     positive_mean_interval,
     share_interval,
+    wrong_classes,
 )
 from genesig.selection.assess.intervals import (
     NO_INTERVAL,
     Interval,
+    auc,
+    balanced_error,
     delong,
     mean_of_shares,
     mean_t,
-    positive_mean_t,
-    wilson,
-)
-from genesig.selection.assess.kinds import HeldOutScores, held_out_area
-from genesig.selection.assess.scores import (
-    auc,
-    balanced_error,
     misclassification,
+    positive_mean_t,
     relative_squared_error,
     squared_error,
+    wilson,
     wrong,
 )
+from genesig.selection.assess.kinds import HeldOutScores, held_out_area
 from genesig.selection.assess.survival import (
     brier_losses,
     censoring,
@@ -85,7 +86,7 @@ def scores_table(
     ``squared_error``, ``mean_difference``
         Means of (y - f)² and of f - y, with t, the first on the scale of its logarithm.
     ``calibration_intercept``, ``calibration_slope``
-        See `calibration_line`; of several classes `several.calibration_slope`.
+        See `calibration_line`; of several classes `class_calibration_slope`.
     ``probability_of_called``
         Of several classes the mean probability of the class that each sample is called.
 
@@ -138,12 +139,12 @@ def measure_several_classes(
     follows. See `measure_two_classes` for groups.
     """
     group_number = group_numbers(group)
-    sides = several.class_sides(y, f)
+    sides = class_sides(y, f)
     area, low, high = held_out_area(as_one_test_set(y, f), sides)
     if group_number is not None:
         low, high = area_interval(y, group_number, sides)
     yield "auc", area, (low, high), len(y)
-    losses = several.wrong(y, f).astype(float)
+    losses = wrong_classes(y, f).astype(float)
     hits_by_class = {name: 1 - losses[y == c] for c, name in enumerate(classes)}
     n_by_class = [len(class_hits) for class_hits in hits_by_class.values()]
     shares = [
@@ -151,7 +152,7 @@ def measure_several_classes(
         for class_hits in hits_by_class.values()
     ]
     errors = [1 - share for share in shares]
-    balanced = several.balanced_error(y, f, len(classes))
+    balanced = mean_class_error(y, f, len(classes))
     interval = _balanced_interval(y, losses, errors, n_by_class, group_number)
     yield "balanced_error", balanced, interval, len(y)
     error = float(np.mean(losses))
@@ -161,7 +162,7 @@ def measure_several_classes(
         interval = _share_interval(share, hits_by_class[name], member_groups)
         yield f"sensitivity of {name}", share, interval, n_by_class[c]
     if p is not None and probability_shares is not None:
-        slope, limits_of_slope = several.calibration_slope(
+        slope, limits_of_slope = class_calibration_slope(
             y, p, np.array(probability_shares), group_number
         )
         yield "calibration_slope", slope, limits_of_slope, len(y)

@@ -17,7 +17,7 @@ from genesig.data.steps.normalise import (
     fit_steps,
     fit_steps_to_all_samples,
 )
-from genesig.optim.class_line import line_for_shares
+from genesig.optim.classes import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.assess.held_out import STUDY_SHARES, class_shares, requested_shares

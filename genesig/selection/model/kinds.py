@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.class_line import probabilities, two_columns
+from genesig.optim.classes import probabilities, two_columns
 from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard
 from genesig.response.design import SEVERAL_CLASSES
 from genesig.response.kinds import ByKind

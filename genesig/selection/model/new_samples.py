@@ -23,7 +23,7 @@ from genesig.data.cohorts.new_matrix import (
     turn_samples_to_rows,
     zero_warnings,
 )
-from genesig.data.cohorts.translation import take_study_names
+from genesig.data.cohorts.read import take_study_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.non_genes import Surroundings
@@ -32,7 +32,7 @@ from genesig.data.steps.missing_indicators import genes_by_indicator
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, leave_out_other_columns
 from genesig.errors import Problem, input_error
-from genesig.optim.class_line import doubt_of_line
+from genesig.optim.classes import doubt_of_line
 from genesig.selection.model.contributions import Contributions, contributions_to_scores
 from genesig.selection.model.kinds import MODEL_KINDS
 from genesig.selection.model.same_scale import (

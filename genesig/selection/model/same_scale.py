@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.sample_wise import average_ranks
 from genesig.data.steps.scale import median_and_p99, spread_as_raw
+from genesig.data.steps.transforms import average_ranks
 from genesig.words import MIN_SPREAD, counted, further_text
 
 MAX_SHIFT_SDS = 1.0

@@ -17,8 +17,8 @@ from genesig.data.cohorts.new_matrix import apply_row_wise, check_covariates
 from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply_step
-from genesig.data.steps.sample_wise import ZEROS_AS_MISSING as ZEROS
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
+from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import GenesigError, InvalidInput, Problem, input_error
 from genesig.plugins import entry_points_of
 from genesig.response.covariates import (

@@ -25,7 +25,7 @@ from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.kernels import median_distance
-from genesig.optim.nonlinear.choice import PathFit, Ridge
+from genesig.optim.nonlinear.path import PathFit, Ridge
 from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds import FITTINGS
 from genesig.selection.linear.training_sets import (

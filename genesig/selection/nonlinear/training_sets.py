@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.nonlinear.choice import PathFit, SolverSettings, fit_path
+from genesig.optim.nonlinear.path import PathFit, SolverSettings, fit_path
 from genesig.selection.genes.blocks import assign_to_prototypes
 from genesig.selection.linear.training_sets import TauGrid
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rma import sets_of
 
-from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.affy.folder import find_arrays, find_layout, read_arrays, read_cel_folder
+from genesig.data.files.affy.layouts import parse_cdf
 from genesig.data.files.readers import read_unpacked
 from genesig.errors import InvalidInput
 

@@ -11,8 +11,8 @@ from rna_series import (
     empty_matrix,
 )
 
-from genesig.data.files.copies import FileCopies, copy_input, path_in_copy
 from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.names import FileCopies, copy_input, path_in_copy
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 

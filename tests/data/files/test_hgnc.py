@@ -12,7 +12,7 @@ from fitted_models import model_of as _model
 from fitted_models import table as _table
 
 from genesig.cli import main
-from genesig.data.cohorts.translation import take_study_names
+from genesig.data.cohorts.read import take_study_names
 from genesig.data.files.readers import read_genes, read_matrix
 from genesig.data.files.symbols import needed_names, rows_by_name
 from genesig.errors import InvalidInput

@@ -11,8 +11,8 @@ import pytest
 from format_files import tabbed
 
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.table import without_commas
 from genesig.data.files.readers import read_matrix
-from genesig.data.files.thousands import without_commas
 from genesig.errors import InvalidInput
 
 RNG = np.random.default_rng(5)

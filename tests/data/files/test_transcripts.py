@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genesig.data.cohorts.new_matrix import read_new_samples
-from genesig.data.files.affy.pgf import parse_transcripts
+from genesig.data.files.affy.layouts import parse_transcripts
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.quality.twins import (
+from genesig.data.quality.samples import (
     MIN_PARTIAL_CORRELATION,
     MIN_TWIN_GENES,
     SIMILAR_SAMPLES,

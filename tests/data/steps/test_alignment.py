@@ -21,7 +21,7 @@ from genesig.data.steps.alignment import (
     best_alignment,
 )
 from genesig.data.steps.combat import Combat, ReferenceBatch
-from genesig.data.steps.sample_wise import RankSamples
+from genesig.data.steps.transforms import RankSamples
 
 STUDIES = np.repeat(["boston", "berlin", "bombay", "brno"], [12, 15, 18, 14])
 

@@ -7,8 +7,12 @@ import pandas as pd
 from gathered_study import make_fits, make_study
 from settings import MOMENTS
 
-from genesig.data.steps.described import with_summaries_applied
-from genesig.data.steps.normalise import bind_steps, fit_steps, normalise_samples
+from genesig.data.steps.normalise import (
+    bind_steps,
+    fit_steps,
+    normalise_samples,
+    with_summaries_applied,
+)
 from genesig.results import CrossValidation
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import LinearResults, gather

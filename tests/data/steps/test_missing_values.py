@@ -9,9 +9,13 @@ from gathered_study import make_dataset, make_splits
 from settings import study_settings
 
 from genesig.data.files.readers import load_schema
-from genesig.data.steps.described import with_summaries_applied
 from genesig.data.steps.imputation import HalfMinimum, LeftCensored, missing_when_low
-from genesig.data.steps.normalise import IMPUTATION_STEPS, fit_steps, normalise_samples
+from genesig.data.steps.normalise import (
+    IMPUTATION_STEPS,
+    fit_steps,
+    normalise_samples,
+    with_summaries_applied,
+)
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study

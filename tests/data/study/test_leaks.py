@@ -280,7 +280,7 @@ def test_no_group_is_advised_that_survival_refuses(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Samples of one patient that have other times are no group, see `patients_check`."""
+    """Samples of one patient that have other times are no group, see `check_patient_columns`."""
     study = survival(Study(tmp_path))
     for row, cell in zip(study.sheet, ["patient", *HOUSEHOLDS], strict=True):
         row.append(cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report_records import LIST_SIZES, SHARED, Study, collected
 
-from genesig.report.answer.checks import NO, UNCLEAR, UNKNOWN, YES, answer_checks
+from genesig.report.answer.sentences import NO, UNCLEAR, UNKNOWN, YES, answer_checks
 from genesig.report.page.verdict import Grade, judge
 
 

@@ -13,8 +13,7 @@ from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import first_screen_tiles, gene_frequencies
 from genesig.report.answer.sentences import write_paragraphs
 from genesig.report.collect import StudyResults, collect
-from genesig.report.genes.methods import selection_text
-from genesig.report.genes.section import signature_section
+from genesig.report.genes.section import selection_text, signature_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import fdr_selected_only_words

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from report_records import Study, arguments
 
-from genesig.report.answer.checks import NO, answer_checks
 from genesig.report.answer.collect import better_method
-from genesig.report.answer.sentences import other_method
+from genesig.report.answer.sentences import NO, answer_checks, other_method
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, headline

@@ -8,8 +8,7 @@ import pytest
 from report_checks import misfits
 from report_records import GAIN_INTERVALS, HOSTILE, Study, arguments, held_arguments
 
-from genesig.report.answer.checks import answer_checks
-from genesig.report.answer.sentences import write_paragraphs
+from genesig.report.answer.sentences import answer_checks, write_paragraphs
 from genesig.report.collect import StudyResults, collect
 from genesig.report.covariates import added_value, covariates_section
 from genesig.report.methods import methods

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 from report_checks import BROWSER, found_by
-
-from genesig.report.page import templates
 
 pytestmark = pytest.mark.drawn
 
@@ -64,7 +62,7 @@ def test_names_are_sorted_by_their_numbers_and_other_letters_by_a_collator(tmp_p
         long = [f"{name}{rng.integers(30)}" for name in pool for _ in range(9)]
         mixed = rng.permutation([*pool, *long])
         pools.append([*mixed[:50].tolist(), None, "", *mixed[50:].tolist(), None])
-    tables = (Path(templates.__file__).parent / "tables.js").read_text(encoding="utf-8")
+    tables = (ROOT / "genesig/report/page/templates" / "tables.js").read_text(encoding="utf-8")
     script = f"const found = (() => {{{tables}const GIVEN = {json.dumps(pools)};{TRIED}}})();"
     plain, foreign = found_by(script, "<!doctype html><body>", tmp_path)
     for names, ((up, down), full_order) in zip(pools, (plain, foreign), strict=True):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from genesig.report.page.shared import share_work
+from genesig.report.render import share_work
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
@@ -53,7 +53,7 @@ def test_error_of_a_worker_process_is_raised(capfd):
 def test_others_end_when_the_first_is_killed():
     code = """
 import os, signal, time
-from genesig.report.page.shared import share_work
+from genesig.report.render import share_work
 first = os.getpid()
 def work(piece):
     if os.getpid() == first:

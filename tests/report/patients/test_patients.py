@@ -22,7 +22,7 @@ from genesig.report.patients import (
     score_effect_section,
     subgroups_section,
 )
-from genesig.selection.assess.patients.tables import patient_tables
+from genesig.selection.assess.patients_tables import patient_tables
 
 LIMITS = Limits(12, 15)
 

@@ -18,7 +18,7 @@ from genesig.report.page.tables import Table
 from genesig.report.prediction.collect import MAX_SHOWN_TERMS, with_contributions
 from genesig.report.prediction.section import contribution_bars, samples_section
 from genesig.report.render import render
-from genesig.selection.model.held_out_contributions import HeldOutContributions
+from genesig.selection.model.contributions import HeldOutContributions
 
 MAX_BYTES_PER_SAMPLE = 120
 STUDIES = (Study(), Study(regression=True))

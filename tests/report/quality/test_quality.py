@@ -14,7 +14,7 @@ from study_data import faultless
 
 from genesig.data import validate
 from genesig.data.quality.overview import describe_quality as stage
-from genesig.data.quality.twins import SIMILAR_SAMPLES
+from genesig.data.quality.samples import SIMILAR_SAMPLES
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.steps.scale import NEVER_LOGGED
 from genesig.data.validate import Examination, check_study

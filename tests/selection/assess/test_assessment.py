@@ -20,9 +20,12 @@ from genesig.selection.assess.held_out import (
     predictions_table,
     scores_table,
 )
-from genesig.selection.assess.intervals import mean_of_shares
+from genesig.selection.assess.intervals import (
+    balanced_error,
+    mean_of_shares,
+    relative_squared_error,
+)
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
 CLASSES = ASSESSMENT_KINDS["classification"].headline
 NUMBERS = ASSESSMENT_KINDS["regression"].headline

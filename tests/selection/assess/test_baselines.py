@@ -17,10 +17,13 @@ from sklearn.svm import SVC
 
 from genesig.models import baselines, top_genes
 from genesig.models.baselines import BASELINES, nearest_centroid, svm_classes
-from genesig.models.lasso import ELASTIC_NET_L1_SHARES, LASSO_L1_SHARES, TAU_FRACTIONS
-from genesig.models.logistic_lasso_path import logistic_lasso_path
-from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.score_test import score_test
+from genesig.models.lasso import (
+    ELASTIC_NET_L1_SHARES,
+    LASSO_L1_SHARES,
+    TAU_FRACTIONS,
+    logistic_lasso_path,
+)
+from genesig.optim.cox.risk_sets import RiskSets, score_test
 from genesig.response.kinds import martingale_residuals
 from genesig.selection.assess.baseline_scores import run_baselines
 

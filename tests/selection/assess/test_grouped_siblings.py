@@ -10,9 +10,9 @@ from genesig.response.kinds import SURVIVAL_DTYPE
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import compare_errors
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
-from genesig.selection.assess.patients.next_study import next_study_table
-from genesig.selection.studies.left_out import studies_table
-from genesig.selection.studies.meta_analysis import effects_of
+from genesig.selection.assess.patients_tables import next_study_table
+from genesig.selection.left_out_studies import studies_table
+from genesig.selection.meta_analysis import effects_of
 
 HEADLINE = ASSESSMENT_KINDS["classification"].headline
 N_SAMPLES = 24

@@ -21,7 +21,7 @@ from study_data import study_of
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.response.decision import DECISION_RULES
+from genesig.response.design import DECISION_RULES
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.results.fits import join_batches
 from genesig.selection.assess.held_out import collect_held_out

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.class_line import (
+from genesig.optim.classes import (
     MIN_UNDOUBTED_SHRINKAGE,
     VARIANCE_FACTOR,
     doubt_of_line,

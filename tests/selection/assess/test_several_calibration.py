@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from genesig.optim.class_line import probabilities
-from genesig.selection.assess.several import calibration_slope
+from genesig.optim.classes import probabilities
+from genesig.selection.assess.clusters import class_calibration_slope
 
 EQUAL = np.full(3, 1 / 3)
 
@@ -35,14 +35,14 @@ def test_calibration_slope_maximises_the_class_weighted_likelihood() -> None:
         return -float((1 / size) @ log_softmax(b * np.log(p), axis=1)[np.arange(60), y.astype(int)])
 
     want = minimize_scalar(loss, bounds=(0, 5), method="bounded", options={"xatol": 1e-10}).x
-    slope, (low, high) = calibration_slope(y, p, EQUAL)
+    slope, (low, high) = class_calibration_slope(y, p, EQUAL)
     assert slope == pytest.approx(want, abs=1e-6)
     assert low < slope < high
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
 def test_calibration_interval_covers_the_true_slope(b: float) -> None:
-    slopes = [calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
+    slopes = [class_calibration_slope(*drawn(seed, 120, b, 1.5), EQUAL) for seed in range(200)]
     covered = np.mean([low <= 1 / b <= high for _, (low, high) in slopes])
     assert np.median([slope for slope, _ in slopes]) == pytest.approx(1 / b, rel=0.1)
     assert 0.88 <= covered <= 0.98
@@ -61,7 +61,9 @@ def test_calibration_interval_covers_the_true_slope(b: float) -> None:
 def test_calibration_slope_without_finite_maximum_is_nan(
     y: list[int], f: list[list[float]]
 ) -> None:
-    slope, limits = calibration_slope(np.array(y, float), told(np.array(f, float), 1.0), EQUAL)
+    slope, limits = class_calibration_slope(
+        np.array(y, float), told(np.array(f, float), 1.0), EQUAL
+    )
     assert np.isnan([slope, *limits]).all()
 
 
@@ -75,5 +77,5 @@ def test_classes_of_unlike_shares_have_the_same_slope(b: float) -> None:
     share = np.bincount(y.astype(int)) / len(y)
     stated = share * (p / share) ** b
     stated /= stated.sum(axis=1, keepdims=True)
-    slope, _ = calibration_slope(y, stated, share)
+    slope, _ = class_calibration_slope(y, stated, share)
     assert slope == pytest.approx(1 / b, rel=0.1)

@@ -17,7 +17,7 @@ from genesig.errors import InvalidInput
 from genesig.results import CrossValidation
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
+from genesig.selection.linear.comparisons import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.training_sets import LinearSettings, PreparedStudy
 
 ONE_REPEAT = settings.SPLITS | {"repeats": 1, "subsamples": 0}
@@ -114,15 +114,15 @@ def ridge(X, y, genes, lam):
 def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
     dataset, splits = study("classification")
     lists_seen = []
-    from genesig.selection.linear import published
+    from genesig.selection.linear import comparisons
 
-    original = published.lists_as_path
+    original = comparisons.lists_as_path
 
     def noted(rows):
         lists_seen.append(rows[0])
         return original(rows)
 
-    monkeypatch.setattr(published, "lists_as_path", noted)
+    monkeypatch.setattr(comparisons, "lists_as_path", noted)
     protocol = LinearSettings(**of_kind("classification"))
     sizes = np.arange(3, 3 + len(splits.outer))
     first_scores = score_gene_lists(PreparedStudy(dataset, splits, MOMENTS), sizes, [], protocol)

@@ -15,7 +15,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.study.settings import CohortSettings
 from genesig.report.collect import round_numbers
 from genesig.report.external.collect import collect_external
-from genesig.selection.assess.several import calibration_slope
+from genesig.selection.assess.clusters import class_calibration_slope
 from genesig.selection.assess.survival import harrell
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.new_samples import predict
@@ -110,7 +110,7 @@ def test_calibration_of_several_classes_uses_cohort_labels() -> None:
         [model["classes"].index(c) for c in cohort_result.tables["predictions"]["label"]], float
     )
     row = cohort_result.tables["scores"].set_index("measure").loc["calibration_slope"]
-    slope, limits = calibration_slope(y, p, np.array(shares))
+    slope, limits = class_calibration_slope(y, p, np.array(shares))
     np.testing.assert_allclose([row["value"], row["low"], row["high"]], [slope, *limits])
     called = (
         cohort_result.tables["scores"].set_index("measure").loc["probability_of_called", "value"]

@@ -16,7 +16,7 @@ from genesig.report.page.tables import class_margins
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.model.held_out_contributions import held_out_contributions
+from genesig.selection.model.contributions import held_out_contributions
 
 FILTERED = [{"step": "quantile"}, {"step": "variance_filter", "keep": 15}, *MOMENTS]
 

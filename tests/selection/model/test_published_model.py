@@ -18,8 +18,8 @@ from places import ROOT
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.alignment import ALIGNERS
 from genesig.data.steps.gene_filters import Filter, KeptGenes
-from genesig.data.steps.moments import stored_fields
 from genesig.data.steps.normalise import MOMENT_STEPS, NORMALISERS
+from genesig.data.steps.transforms import stored_fields
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEP_FIELDS
 from genesig.selection.model.shape import add_digest, model_digest

@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from genesig.data.files.affy.arrays import Layout, Probes, is_layout_of_chip, probe_matrix
-from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
-from genesig.data.files.affy.pgf import parse_transcripts
+from genesig.data.files.affy.layouts import (
+    Layout,
+    Probes,
+    is_layout_of_chip,
+    parse_cdf,
+    parse_transcripts,
+    probe_matrix,
+)
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile

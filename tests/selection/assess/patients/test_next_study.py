@@ -14,7 +14,7 @@ from genesig.selection.assess.intervals import (
     newcombe,
 )
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
-from genesig.selection.assess.patients.next_study import (
+from genesig.selection.assess.patients_tables import (
     MIN_R2_SAMPLES,
     events_for_concordance,
     next_study_table,

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from genesig.response.kinds import survival_response
 from genesig.selection.assess.kinds import HeldOutScores
-from genesig.selection.assess.patients.pairs import pairs_within_blocks, score_effect
+from genesig.selection.assess.score_effect import pairs_within_blocks, score_effect
 from genesig.selection.assess.survival import calibration_slope_of_cox
 
 

@@ -12,7 +12,7 @@ from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
-from genesig.selection.assess.patients.tables import (
+from genesig.selection.assess.patients_tables import (
     MAX_DESCRIBED_COLUMNS,
     MIN_SUBGROUP_SAMPLES,
     follow_up,

@@ -24,7 +24,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import dot
-from genesig.optim.likelihood.newton import (
+from genesig.optim.likelihood_newton import (
     Loss,
     PenalisedProblem,
     dual_point_function,

@@ -10,12 +10,16 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.response.kinds import ByKind
 from genesig.results import Dataset
-from genesig.selection.assess.clusters import area_interval, group_numbers, order_interval
+from genesig.selection.assess.clusters import (
+    area_interval,
+    class_sides,
+    group_numbers,
+    order_interval,
+)
 from genesig.selection.assess.intervals import CONFIDENCE_LEVEL, NORMAL_QUANTILE, delong, newcombe
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS
-from genesig.selection.assess.several import class_sides
 from genesig.selection.assess.survival import harrell
-from genesig.selection.studies.meta_analysis import next_study, random_effects, study_names
+from genesig.selection.meta_analysis import next_study, random_effects, study_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,13 +21,13 @@ from genesig.data.steps.scale import (
     spread_grows_with_size,
 )
 from genesig.data.study.label_rules import LABEL_RULES
-from genesig.data.study.pool.member import (
+from genesig.data.study.pool_member import (
     check_shared_samples,
     common_genes,
     describe_gene_loss,
     read_member,
 )
-from genesig.data.study.pool.record import WEIGHT_COLUMN, Member, Pool
+from genesig.data.study.pool_record import WEIGHT_COLUMN, Member, Pool
 from genesig.data.study.settings import StudySettings
 from genesig.errors import Problem, has_errors
 from genesig.words import flow_yaml, is_missing, listing, word_counts_text

@@ -35,7 +35,7 @@ from genesig.data.study.label_checks import (
 )
 from genesig.data.study.label_rules import LABEL_RULES
 from genesig.data.study.matrix_check import check_matrix
-from genesig.data.study.pool.record import STUDY_COLUMN, Member
+from genesig.data.study.pool_record import STUDY_COLUMN, Member
 from genesig.data.study.scale_check import describe_flattening
 from genesig.data.study.settings import StudySettings
 from genesig.data.study.sheet_check import check_column, read_sheet

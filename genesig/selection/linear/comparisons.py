@@ -1,4 +1,4 @@
-"""Published signatures and random gene lists, each refitted on the outer splits of the study.
+"""Signatures of other authors, random genes and omics left out, on the splits of the study.
 
 If much of the transcriptome is associated with the outcome, most lists of genes predict it. So the
 rank of a signature among random lists counts, not its error. The last column of genesig's scores is
@@ -10,7 +10,7 @@ Source: Venet, Dumont and Detours 2011, PLoS Comput. Biol. 7(10): e1002240.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,23 +19,28 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import Steps
 from genesig.data.study.gene_sets import match_sets
-from genesig.results import CrossValidation
+from genesig.results import CrossValidation, Dataset, Fits
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 from genesig.selection.linear.elastic_nets import ElasticNets, lists_as_path
 from genesig.selection.linear.grid import ERROR_DIGITS
+from genesig.selection.linear.half_samples import study_half_samples
 from genesig.selection.linear.kinds import (
     FITTINGS,
     inner_elastic_nets,
     outer_elastic_nets,
     score_thresholds,
 )
+from genesig.selection.linear.nested_cross_validation import nested_cross_validation
 from genesig.selection.linear.training_sets import (
     LinearSettings,
     PreparedStudy,
     TrainingSet,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +58,7 @@ log = logging.getLogger(__name__)
 
 
 def published_table(
-    study: CrossValidation, settings: LinearSettings, *, sets: str, fold_steps: Steps
+    cross_validation: CrossValidation, settings: LinearSettings, *, sets: str, fold_steps: Steps
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
 
@@ -68,12 +73,12 @@ def published_table(
     """
     import pandas as pd
 
-    dataset = study.dataset
-    splits = study.splits
+    dataset = cross_validation.dataset
+    splits = cross_validation.splits
     genes = dataset.genes
     symbols = dataset.var["symbol"].tolist()
     signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
-    fits = study.fits.with_chosen()
+    fits = cross_validation.fits.with_chosen()
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     genesig_scores = collect_held_out(dataset, splits, fits)
     gene_lists = [signatures.members(number) for number in range(len(signatures))]
@@ -206,3 +211,106 @@ def _held_out_scores(
             ],
             axis=1,
         )
+
+
+WITHOUT_ROW = "without"
+
+
+def omics_table(
+    cross_validation: CrossValidation,
+    final: Fits,
+    settings: LinearSettings,
+    *,
+    omic_factors: Mapping[str, float] | str,
+    permutations: int,
+    fold_steps: Steps,
+) -> pd.DataFrame:
+    """Return omics.tsv: the error with all omics, and without each in turn.
+
+    Columns: ``row``, ``genesig`` or ``without``; ``name`` of the omic; ``genes``, its number in the
+    study; ``listed``, the mean number of its genes in the predictive list of a split; ``factor`` of
+    the final model, and the smallest and the largest of the outer splits; error and AUC with their
+    intervals; ``added``, the error without the omic less that of genesig on the same samples, with
+    its interval.
+
+    Without an omic everything is repeated, from the half-samples to the predictive model, so that
+    both errors belong to one procedure.
+
+    final: the fit of all samples.
+    omic_factors: ``data.omics`` of the config: factor of each omic's l1 terms, or "learned".
+    permutations: ``signature.permutations`` of the config.
+    fold_steps: ``normalise.folds`` of the config.
+    """
+    import pandas as pd
+
+    dataset = cross_validation.dataset
+    splits = cross_validation.splits
+    fits = cross_validation.fits.with_chosen()
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
+    genesig_scores = collect_held_out(dataset, splits, fits)
+    omic_of_gene = dataset.omic_of()
+    mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))
+    factors = _factor_columns(dataset, fits, final, omic_factors)
+    rows = [
+        {
+            "row": GENESIG_ROW,
+            "name": GENESIG_ROW,
+            "genes": len(omic_of_gene),
+            "listed": float(mean_counts.sum()),
+            **vars(assess(genesig_scores.column(-1), headline)[0]),
+        }
+    ]
+    for omic_number, omic in enumerate(dataset.omics):
+        without_omic = PreparedStudy(dataset.without(omic), splits, fold_steps)
+        half_sample_study = study_half_samples(without_omic, settings, permutations=permutations)
+        fits_without = nested_cross_validation(
+            without_omic, settings, half_sample_study, labels="observed", batch="1of1"
+        ).with_chosen()
+        scores_without = collect_held_out(without_omic.dataset, splits, fits_without).column(-1)
+        comparison = compare_errors(scores_without, genesig_scores, column=-1, headline=headline)
+        rows.append(
+            {
+                "row": WITHOUT_ROW,
+                "name": omic,
+                "genes": int(np.sum(omic_of_gene == omic_number)),
+                "listed": float(mean_counts[omic_number]),
+                **factors[omic_number],
+                **vars(assess(scores_without, headline)[0]),
+                **comparison.columns("added"),
+            }
+        )
+        log.info("%d of %d omics left out", omic_number + 1, len(dataset.omics))
+    return pd.DataFrame(rows)
+
+
+def _mean_gene_counts(fits: Fits, omic_of_gene: Array, n_omics: int) -> Array:
+    """Return the mean number of genes of each omic in the chosen lists, (n_omics,).
+
+    omic_of_gene (d,) int: number of the omic of each gene.
+    """
+    genes = [fits.chosen_coef(fit)[0] for fit in range(len(fits))]
+    return np.bincount(omic_of_gene[np.concatenate(genes)], minlength=n_omics) / len(fits)
+
+
+def _factor_columns(
+    dataset: Dataset, fits: Fits, final: Fits, given_factors: Mapping[str, float] | str
+) -> list[dict[str, float]]:
+    """Return columns of the table for each omic: factor in the final model, range in the splits.
+
+    given_factors: factor that the config fixes for each omic, or "learned" if inner folds choose.
+    """
+    chosen_factors = fits.grid.factors
+    final_factors = final.grid.factors
+    if chosen_factors is None or final_factors is None:
+        factor_items = given_factors.items() if isinstance(given_factors, Mapping) else ()
+        factor_of_omic = {str(name): float(factor) for name, factor in factor_items}
+        factors = np.array([factor_of_omic[name] for name in dataset.omics])
+        final_factors = factors[None]
+        chosen_factors = factors[None]
+    factor_rows = zip(
+        final_factors[0], chosen_factors.min(axis=0), chosen_factors.max(axis=0), strict=True
+    )
+    return [
+        {"factor": float(factor), "factor_low": float(low), "factor_high": float(high)}
+        for factor, low, high in factor_rows
+    ]

@@ -1,1 +1,0 @@
-"""Several studies of one question as one: each read by itself, then brought to common genes."""

@@ -1,1 +1,0 @@
-"""Penalised likelihoods: proximal Newton steps on working sets, whatever the loss."""

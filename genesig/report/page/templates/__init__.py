@@ -1,1 +1,0 @@
-"""The page's HTML, style and script, put into it when it is rendered."""

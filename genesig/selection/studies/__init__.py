@@ -1,1 +1,0 @@
-"""Analyses over several studies: meta-analysis of genes, and models tested in left-out studies."""
