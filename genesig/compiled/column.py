@@ -49,6 +49,9 @@ NO_FACTOR = -1.0  # the ridge of a pool whose `factor` does not belong to its ac
 NOT_IN_POOL = -1  # the position of a feature that is not in the pool
 
 
+MAX_DESCENT_SWEEPS = 10_000  # largest number of sweeps over the coordinates
+
+
 class PathPoint(NamedTuple):
     """A point of the path: a number each or, for many training sets, (q,) arrays."""
 
@@ -266,9 +269,6 @@ def clear_active(pool: FeaturePool) -> None:
         feature.is_active = False
     pool.counts.n_active = 0
     pool.counts.ridge = NO_FACTOR
-
-
-MAX_DESCENT_SWEEPS = 10_000  # largest number of sweeps over the coordinates
 
 
 @compiled

@@ -16,6 +16,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled import compiled, jitable
 
+TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
+"""Values of tau that `choose_segments` tries, in standard deviations of the noise."""
+
+SINGLE_LINE = np.zeros(1, dtype=np.int64)  # starts of lines if there is a single line
+
 
 @compiled
 def denoise(y: Array, tau: float, values: Array) -> None:
@@ -218,12 +223,6 @@ def ratio_above(g: Array, starts: Array, jump: float, ratio: float, sign: float)
             largest_excess = excess
             best_ratio = total / (length + 2 * jump)
     return best_ratio
-
-
-TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
-"""Values of tau that `choose_segments` tries, in standard deviations of the noise."""
-
-SINGLE_LINE = np.zeros(1, dtype=np.int64)  # starts of lines if there is a single line
 
 
 def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:

@@ -38,6 +38,14 @@ MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
 
 
+Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
+
+TAU_FRACTIONS = np.geomspace(1, 0.05, 20)  # in units of the smallest tau that selects nothing
+LASSO_L1_SHARES = (1.0,)
+ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
+GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged
+
+
 class LogisticLassoFit(NamedTuple):
     """A fit; the log odds of x are ``intercept + (x - mean)[genes] @ values``."""
 
@@ -232,14 +240,6 @@ def _minimise_selected(
         signs[kept_features],
         has_dropped,
     )
-
-
-Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
-
-TAU_FRACTIONS = np.geomspace(1, 0.05, 20)  # in units of the smallest tau that selects nothing
-LASSO_L1_SHARES = (1.0,)
-ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
-GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged
 
 
 def logistic_net(

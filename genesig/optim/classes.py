@@ -22,6 +22,18 @@ import numpy as np
 
 from genesig.arrays import Array
 
+N_SMOOTHING_SAMPLES = 2
+"""Samples of all classes together that smooth the targets, as of Platt's two classes. One for each
+class would make the probabilities of many classes too equal."""
+
+MIN_UNDOUBTED_SHRINKAGE = 0.75
+"""Shrinkage below which predictions are in doubt: the fitted slope is below 2.5 standard errors,
+as in 93 to 97 % of simulated studies of noise."""
+
+VARIANCE_FACTOR = 2.5  # c of the factor ``1 - (c s²/b²)^1.5`` of a slope b of standard error s
+
+MAX_LOG_SLOPE = 10.0  # logarithm of the largest slope, in standard deviations of the scores
+
 
 def shares(y: Array, rows: Array, n_classes: int, weights: Array | None = None) -> Array:
     """Return the share of each class among the training rows of k sets, (k, T).
@@ -85,11 +97,6 @@ def two_columns(f: Array) -> Array:
     return np.stack([np.zeros_like(f), f], axis=-1)
 
 
-N_SMOOTHING_SAMPLES = 2
-"""Samples of all classes together that smooth the targets, as of Platt's two classes. One for each
-class would make the probabilities of many classes too equal."""
-
-
 def fitted_line(scores: Array, class_number: Array) -> Array:
     """Return the line (T + 1,) of smallest cross-entropy with the classes of left-out samples.
 
@@ -122,13 +129,6 @@ class ShrunkenLine(NamedTuple):
     # the slope over the fitted slope, 0 to 1. At 0 every probability is the share of its class; NaN
     # without a line.
     shrinkage: float
-
-
-MIN_UNDOUBTED_SHRINKAGE = 0.75
-"""Shrinkage below which predictions are in doubt: the fitted slope is below 2.5 standard errors,
-as in 93 to 97 % of simulated studies of noise."""
-
-VARIANCE_FACTOR = 2.5  # c of the factor ``1 - (c s²/b²)^1.5`` of a slope b of standard error s
 
 
 def slope_shrinkage(slope: float, variance: float) -> float:
@@ -292,9 +292,6 @@ def probabilities(f: Array, line: Array) -> Array:
     with np.errstate(invalid="ignore"):
         raised = np.exp(z - z.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
-
-
-MAX_LOG_SLOPE = 10.0  # logarithm of the largest slope, in standard deviations of the scores
 
 
 def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:

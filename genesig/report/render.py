@@ -46,6 +46,34 @@ from genesig.results.files import whole_file
 T = TypeVar("T")
 
 
+# names of pictures: each panel is the first one of its row that the page has
+PANEL_CHOICE = (
+    ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
+    ("gene_frequencies", "studies_genes"),
+    ("controls",),
+    ("roc", "beyond_covariates"),
+    ("brevity",),
+    ("null",),
+    ("heat_map",),
+    ("volcano",),
+    ("subgroups",),
+)
+MAX_PANELS = 6
+PANEL_COLUMNS = 2
+FIGURE_WIDTH = 178 / 25.4  # inches: a page of a journal
+PANEL_HEIGHT = 2.35  # inches
+MAX_PANEL_ROW_NAMES = 22  # names of rows that fit into a panel
+COMPOSITE_NAME = "figure1"
+
+_TEMPLATES = Path(__file__).parent / "page" / "templates"
+SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
+STYLES = ("page.css", "print.css")
+_CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
+_SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
+
+MAX_UNBROKEN_LETTERS = 16  # longer texts may break after each underscore
+
+
 def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     """Return work(0), ..., work(count - 1), each done by the next free process.
 
@@ -104,26 +132,6 @@ def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
         sender.send(_work_off(work, queue))
 
 
-# names of pictures: each panel is the first one of its row that the page has
-PANEL_CHOICE = (
-    ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
-    ("gene_frequencies", "studies_genes"),
-    ("controls",),
-    ("roc", "beyond_covariates"),
-    ("brevity",),
-    ("null",),
-    ("heat_map",),
-    ("volcano",),
-    ("subgroups",),
-)
-MAX_PANELS = 6
-PANEL_COLUMNS = 2
-FIGURE_WIDTH = 178 / 25.4  # inches: a page of a journal
-PANEL_HEIGHT = 2.35  # inches
-MAX_PANEL_ROW_NAMES = 22  # names of rows that fit into a panel
-COMPOSITE_NAME = "figure1"
-
-
 class Composite(NamedTuple):
     """The main pictures of the page as panels of one figure."""
 
@@ -180,13 +188,6 @@ def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tup
         stream = io.BytesIO()
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None})
     return svg, stream.getvalue()
-
-
-_TEMPLATES = Path(__file__).parent / "page" / "templates"
-SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
-STYLES = ("page.css", "print.css")
-_CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
-_SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
 
 
 def render(
@@ -335,9 +336,6 @@ def _environment() -> Environment:
 def more_files(section: Section) -> list[str]:
     """Return the paths of the tables and figures of a section that are files only."""
     return [*section.files, *(f"figures/{image.name}.svg" for image in section.pictures)]
-
-
-MAX_UNBROKEN_LETTERS = 16  # longer texts may break after each underscore
 
 
 def breakable(text: str) -> Markup:

@@ -11,6 +11,19 @@ from genesig.response.covariates import Covariate
 SEVERAL_CLASSES = "several_classes"  # the kind of a classification into more than two classes
 
 
+BALANCED = "balanced"  # weights of samples by which each class of a training set counts alike
+
+Label = str | Mapping[str, Any]
+"""``label`` of a config: a column, or those of time and event; several times are a list."""
+
+SENSITIVITY = "sensitivity"
+SPECIFICITY = "specificity"
+COST = "cost"
+YOUDEN = "youden"
+DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
+"""Keys of the section that state how the threshold is found."""
+
+
 @dataclass(frozen=True)
 class Design:
     """The columns of the sample table that a study uses, and their meaning."""
@@ -59,13 +72,6 @@ class Design:
         return cls(**{**notes, "classes": names, "covariates": covariates})
 
 
-BALANCED = "balanced"  # weights of samples by which each class of a training set counts alike
-
-
-Label = str | Mapping[str, Any]
-"""``label`` of a config: a column, or those of time and event; several times are a list."""
-
-
 def label_columns(label: Label) -> tuple[str, ...]:
     """Return the columns that a config's ``label`` names: one, or those of time and event.
 
@@ -80,14 +86,6 @@ def time_columns(label: Label | None) -> tuple[str, ...]:
         return ()
     times = label["time"]
     return (times,) if isinstance(times, str) else tuple(times)
-
-
-SENSITIVITY = "sensitivity"
-SPECIFICITY = "specificity"
-COST = "cost"
-YOUDEN = "youden"
-DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
-"""Keys of the section that state how the threshold is found."""
 
 
 def decision_rules_in(decision: Mapping[str, Any]) -> list[str]:

@@ -41,6 +41,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LABEL_READERS = ByKind(
+    {
+        "classification": read_classes,
+        SEVERAL_CLASSES: read_classes,
+        "regression": read_numbers,
+        "survival": read_times,
+    }
+)
+
+
 def select_rows(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Return the rows of these names, all present, in this order; texts of cells are kept."""
     row_of_sample = {name: row for row, name in enumerate(matrix.rows)}
@@ -152,16 +162,6 @@ def take_study_names(
     )
     columns = tuple(study_name.get(column, column) for column in matrix.columns)
     return replace(matrix, columns=columns), [Problem(file, message, "warning")]
-
-
-LABEL_READERS = ByKind(
-    {
-        "classification": read_classes,
-        SEVERAL_CLASSES: read_classes,
-        "regression": read_numbers,
-        "survival": read_times,
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)

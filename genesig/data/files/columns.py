@@ -29,19 +29,6 @@ SAMPLES_PER_COVARIATE = 4  # samples needed for each column of covariates, which
 PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re|er)|site"
 
 
-def _name_pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern of column names with one of the words; "stage" does not have "age".
-
-    words: alternatives of a regular expression, such as "age|sex".
-    """
-    return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
-
-
-# Columns that most studies of people adjust for.
-COVARIATE_NAME = _name_pattern(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
-# Batches are corrected by a step of their own, so they are no covariates.
-BATCH_NAME = _name_pattern("batch|plate")
-SELDOM_OUTCOME_NAME = _name_pattern(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
 SEXES = frozenset(["m", "f", "male", "female", "man", "woman", "men", "women"])
 # Where an instrument measured a sample: numbers that are no outcome and no gene.
 INSTRUMENT_NAME = re.compile(
@@ -78,6 +65,79 @@ TIME_WORDS, EVENT_WORDS, ENDPOINT_WORDS, OTHER_WORDS = (
     )
     for kind in ("TIME", "EVENT", "ENDS", "OTHER")
 )
+
+MIN_TIMES_SHARE = 0.9  # share of a column's cells that are times or codes; others may be slips
+UNITS = {
+    "days": re.compile("d|days?", re.IGNORECASE),
+    "weeks": re.compile("w|wks?|weeks?", re.IGNORECASE),
+    "months": re.compile("m|mo|mos|mths?|months?", re.IGNORECASE),
+    "years": re.compile("y|yrs?|years?", re.IGNORECASE),
+}
+"""Unit of time -> words for it."""
+# A time with its unit, or with the plus of R for a censored time: "300 days", "300+".
+MARKED_TIME = re.compile(
+    r"\s*(?P<number>\d+\.?\d*)\s*(?P<unit>[a-z]*)\.?(?P<plus>\+?)\s*", re.IGNORECASE
+)
+# Parts of words of a cell that says that the event came.
+EVENT_WORD_PART = re.compile(
+    "dead|died|death|deceased|relapse|recur|progress|metasta|event|yes|true", re.IGNORECASE
+)
+DEAD_OF_DISEASE = re.compile(r"(\d+ ?[:=-] ?)?DOD", re.IGNORECASE)
+# NED: no evidence of disease, AWD: alive with disease, LTF, LTFU: lost to follow-up; DOC, dead of
+# other causes, is no death of the disease.
+EVENT_FREE = re.compile(
+    r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none|NED|AWD|LTFU?|DOC)\b",
+    re.IGNORECASE,
+)
+YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
+NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
+# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
+# did not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
+EVENT_NAMES = frozenset(
+    [
+        *("event", "dead", "died", "death", "deceased", "relapse"),
+        *("relapsed", "recurrence", "recurred", "progression", "progressed", "metastasis"),
+        *("loss", "failure"),
+    ]
+)
+CENSORED_NAMES = frozenset(
+    [*("censored", "censoring", "cnsr", "alive", "living", "surviving"), *("survived", "survivor")]
+)
+AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
+# relapse_free says that no event came; relapse_free_survival_status says either.
+OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
+NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
+MIN_RANK_SUM_Z = 2.58  # z of the rank-sum test (p = 0.01) from which the times of a word are longer
+MAX_BLANK_SHARE = 0.1  # largest share of missing times of an outcome in a column that has its times
+
+PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
+ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
+PATIENT_COLUMN = re.compile(
+    rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})|recordid"
+)
+"""Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
+MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
+MAX_UNIT_SIZE = 5
+"""Largest mean number of samples of a patient, unless all patients have the same number; conditions
+of an experiment have more samples."""
+MAX_CHANCE = 1e-4  # probability of one response in each value, up to which that is no chance
+MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
+"""The same if all values have the same number of samples, as conditions seldom have."""
+
+
+def _name_pattern(words: str) -> re.Pattern[str]:
+    """Return a pattern of column names with one of the words; "stage" does not have "age".
+
+    words: alternatives of a regular expression, such as "age|sex".
+    """
+    return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
+
+
+# Columns that most studies of people adjust for.
+COVARIATE_NAME = _name_pattern(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
+# Batches are corrected by a step of their own, so they are no covariates.
+BATCH_NAME = _name_pattern("batch|plate")
+SELDOM_OUTCOME_NAME = _name_pattern(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
 
 
 def cells_of(table: pd.DataFrame, name: str) -> list[str]:
@@ -200,51 +260,6 @@ def _split_camel_case(name: str) -> str:
 def words_of(name: str) -> list[str]:
     """Return the words of a column's name in lower case: "daysToDeath" has three."""
     return [word.lower() for word in re.findall(r"[A-Za-z]+", _split_camel_case(name))]
-
-
-MIN_TIMES_SHARE = 0.9  # share of a column's cells that are times or codes; others may be slips
-UNITS = {
-    "days": re.compile("d|days?", re.IGNORECASE),
-    "weeks": re.compile("w|wks?|weeks?", re.IGNORECASE),
-    "months": re.compile("m|mo|mos|mths?|months?", re.IGNORECASE),
-    "years": re.compile("y|yrs?|years?", re.IGNORECASE),
-}
-"""Unit of time -> words for it."""
-# A time with its unit, or with the plus of R for a censored time: "300 days", "300+".
-MARKED_TIME = re.compile(
-    r"\s*(?P<number>\d+\.?\d*)\s*(?P<unit>[a-z]*)\.?(?P<plus>\+?)\s*", re.IGNORECASE
-)
-# Parts of words of a cell that says that the event came.
-EVENT_WORD_PART = re.compile(
-    "dead|died|death|deceased|relapse|recur|progress|metasta|event|yes|true", re.IGNORECASE
-)
-DEAD_OF_DISEASE = re.compile(r"(\d+ ?[:=-] ?)?DOD", re.IGNORECASE)
-# NED: no evidence of disease, AWD: alive with disease, LTF, LTFU: lost to follow-up; DOC, dead of
-# other causes, is no death of the disease.
-EVENT_FREE = re.compile(
-    r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none|NED|AWD|LTFU?|DOC)\b",
-    re.IGNORECASE,
-)
-YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
-NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
-# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
-# did not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
-EVENT_NAMES = frozenset(
-    [
-        *("event", "dead", "died", "death", "deceased", "relapse"),
-        *("relapsed", "recurrence", "recurred", "progression", "progressed", "metastasis"),
-        *("loss", "failure"),
-    ]
-)
-CENSORED_NAMES = frozenset(
-    [*("censored", "censoring", "cnsr", "alive", "living", "surviving"), *("survived", "survivor")]
-)
-AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
-# relapse_free says that no event came; relapse_free_survival_status says either.
-OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
-NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
-MIN_RANK_SUM_Z = 2.58  # z of the rank-sum test (p = 0.01) from which the times of a word are longer
-MAX_BLANK_SHARE = 0.1  # largest share of missing times of an outcome in a column that has its times
 
 
 @dataclass(frozen=True)
@@ -548,21 +563,6 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
         n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)
     ]
     return sum(n_events) >= MIN_CLASS_SAMPLES
-
-
-PATIENT_WORDS = "patient|subject|donor|individual|animal|participant|person"
-ID_WORDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
-PATIENT_COLUMN = re.compile(
-    rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})|recordid"
-)
-"""Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
-MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
-MAX_UNIT_SIZE = 5
-"""Largest mean number of samples of a patient, unless all patients have the same number; conditions
-of an experiment have more samples."""
-MAX_CHANCE = 1e-4  # probability of one response in each value, up to which that is no chance
-MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
-"""The same if all values have the same number of samples, as conditions seldom have."""
 
 
 def names_patients(column: str) -> bool:

@@ -41,6 +41,13 @@ DOWNLOAD_FOLDER = "data/geo"
 POOLED_STUDIES = "studies"  # stands for `expression` and `samples` in a config with several studies
 
 
+NCBI_ADDRESS = "https://ftp.ncbi.nlm.nih.gov/geo"
+ADDRESS_VARIABLE = "GENESIG_GEO_BASE"  # environment variable with the address of a mirror
+
+FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
+"""Keys of a config, or of a section of it, whose value is the name of a file."""
+
+
 def series_file(series: str) -> str:
     """Return the path of a downloaded series: ``data/geo/GSE55235_series_matrix.txt.gz``."""
     return f"{DOWNLOAD_FOLDER}/{series.upper()}{SERIES_SUFFIX}"
@@ -136,10 +143,6 @@ def _file_of_name(name: str) -> str:
     return os.path.expanduser(name) if name.startswith("~/") else name  # noqa: PTH111
 
 
-NCBI_ADDRESS = "https://ftp.ncbi.nlm.nih.gov/geo"
-ADDRESS_VARIABLE = "GENESIG_GEO_BASE"  # environment variable with the address of a mirror
-
-
 def fetch(series: str, folder: str | Path) -> Path:
     """Download ``{folder}/{series}_series_matrix.txt.gz`` and return its path.
 
@@ -199,10 +202,6 @@ def _choose_file(file_names: list[str], series: str, address: str) -> str:
     series_names = [name.removesuffix(SERIES_SUFFIX) for name in file_names]
     message = f"has no file of {series}, but {listing(series_names, 6)}"
     raise input_error(address, f"{message}; name one of them: one platform each")
-
-
-FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
-"""Keys of a config, or of a section of it, whose value is the name of a file."""
 
 
 @dataclass(frozen=True)

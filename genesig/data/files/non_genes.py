@@ -63,6 +63,20 @@ MAX_CHANCE = 0.05
 DECIMAL_TOLERANCE = 1e-6  # of a number that is multiplied by 10 or 100, by rounding
 
 
+MIN_SAMPLES_FOR_TOTALS = 3  # samples from which on a column is compared with the sum of the genes
+MIN_GENES_FOR_TOTALS = 10  # genes from which on it is
+MAX_TOTAL_COLUMNS = 2  # more columns that equal a sum of all others are not taken for totals
+
+RAW_PROBE = "probe"
+"""`Matrix.line_word` of raw arrays, whose control probes the background correction needs."""
+
+# Code of a warning -> words for the short numbers of columns that may describe samples.
+SHORT_NUMBERS = {
+    "whole_numbers": "of whole numbers where the genes have decimals",
+    "few_decimals": "of fewer decimals than the genes have",
+}
+
+
 def find_clinical_columns(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
     """Yield columns of fewer decimals than the genes have, with the name of an age or a time.
 
@@ -181,14 +195,6 @@ def _significant_digits(value: float) -> int:
     return len(digits)
 
 
-MIN_SAMPLES_FOR_TOTALS = 3  # samples from which on a column is compared with the sum of the genes
-MIN_GENES_FOR_TOTALS = 10  # genes from which on it is
-MAX_TOTAL_COLUMNS = 2  # more columns that equal a sum of all others are not taken for totals
-
-RAW_PROBE = "probe"
-"""`Matrix.line_word` of raw arrays, whose control probes the background correction needs."""
-
-
 @dataclass(frozen=True)
 class Surroundings:
     """Sample table, genes and settings that help to tell genes from other rows."""
@@ -256,13 +262,6 @@ def leave_out_non_genes(
         if names
     ]
     return matrix, dropped, problems
-
-
-# Code of a warning -> words for the short numbers of columns that may describe samples.
-SHORT_NUMBERS = {
-    "whole_numbers": "of whole numbers where the genes have decimals",
-    "few_decimals": "of fewer decimals than the genes have",
-}
 
 
 def _short_number_warning(code: str, names: Sequence[str], noun: str, file_name: str) -> Problem:

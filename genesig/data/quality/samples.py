@@ -34,6 +34,25 @@ _TRIMMED_SHARE = 0.02  # share of the values that a trimmed mean leaves out at e
 _GENES_PER_BLOCK = 2048  # genes that are sorted at a time, which limits the memory
 
 
+_GENES_PER_PRODUCT = 4096  # genes whose products are added at a time, for the same reason
+# Squares of singular values below this share of the largest are rounding.
+_EIGENVALUE_ROUNDING = 1e-12
+
+SAMPLE_RIDGE = 0.1  # least part of a sample that no other explains, as a share of its variance
+MIN_PARTIAL_CORRELATION = 1 / 3
+"""Smallest partial correlation of twins: that of three samples of one patient if half of their
+variance is common."""
+MIN_MADS = 6.0  # distance of their partial correlation from the median, in MAD standard deviations
+MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
+MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
+
+SIMILAR_SAMPLES = "similar_samples"  # code of the warning of twins
+_TWINS_ADVICE = (
+    "if they are, keep one of each, or name a column of patients as data.group, with "
+    "splits.scheme: stratified_group_kfold"
+)
+
+
 def as_logarithms(X: Array) -> Array:
     """Return ``log2(1 + max(x, 0))`` of values that were never logged, for description only."""
     return np.asarray(np.log2(1 + np.maximum(X, 0)))
@@ -144,11 +163,6 @@ def deviations(values: Array, min_difference: float) -> Array:
     )
 
 
-_GENES_PER_PRODUCT = 4096  # genes whose products are added at a time, for the same reason
-# Squares of singular values below this share of the largest are rounding.
-_EIGENVALUE_ROUNDING = 1e-12
-
-
 @dataclass(frozen=True)
 class Components:
     """The leading components of centred data Z = U S V'."""
@@ -202,15 +216,6 @@ def standardised_products(X: Array, *, unit_variance: bool) -> Array:
     return products
 
 
-SAMPLE_RIDGE = 0.1  # least part of a sample that no other explains, as a share of its variance
-MIN_PARTIAL_CORRELATION = 1 / 3
-"""Smallest partial correlation of twins: that of three samples of one patient if half of their
-variance is common."""
-MIN_MADS = 6.0  # distance of their partial correlation from the median, in MAD standard deviations
-MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
-MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
-
-
 def find_twins(X: Array) -> list[tuple[int, int, float]]:
     r"""Return the pairs of samples with a large partial correlation, the closest first.
 
@@ -241,13 +246,6 @@ def find_twins(X: Array) -> list[tuple[int, int, float]]:
     twin_pairs = np.flatnonzero((r > MIN_PARTIAL_CORRELATION) & (r > median_r + MIN_MADS * spread))
     twin_pairs = twin_pairs[np.argsort(-r[twin_pairs], kind="stable")]
     return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
-
-
-SIMILAR_SAMPLES = "similar_samples"  # code of the warning of twins
-_TWINS_ADVICE = (
-    "if they are, keep one of each, or name a column of patients as data.group, with "
-    "splits.scheme: stratified_group_kfold"
-)
 
 
 def check_twins(expression: Expression, sheet: Sheet, location: str) -> Iterator[Problem]:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# The name of a probe is that of its set; from the second probe on, its number follows:
+# ``1007_s_at#2`` (see `affy.arrays.Probes`).
+PROBE_NUMBER = re.compile(r"#\d+$")
+
+
 @dataclass(frozen=True, eq=False)
 class KeptGenes:
     """The genes that a filter chose."""
@@ -89,11 +94,6 @@ def _passing_genes(step: str, passes: Array, above: float) -> Array:
             f"normalise.folds: {step} leaves no gene above {above:g}; lower its 'above'"
         )
     return np.flatnonzero(passes)
-
-
-# The name of a probe is that of its set; from the second probe on, its number follows:
-# ``1007_s_at#2`` (see `affy.arrays.Probes`).
-PROBE_NUMBER = re.compile(r"#\d+$")
 
 
 def number_sets(step: str, by: Sequence[str] | None, n_columns: int) -> Array:

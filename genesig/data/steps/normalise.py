@@ -94,6 +94,37 @@ STEPS_WITH_RESPONSE = ("fix_studies",)  # steps that use the response of the tra
 SHARED_STEPS = ("knn_impute",)
 
 
+NORMALISERS: Registry[Any] = Registry(
+    "steps",
+    {
+        "log2": Log2,
+        "zeros_as_missing": ZerosAsMissing,
+        "standardise_samples": StandardiseSamples,
+        "rank_samples": RankSamples,
+        "log_cpm": LogCpm,
+        "missing_indicators": MissingIndicators,
+        "rma_background": RmaBackground,
+        "segment": Segment,
+        "knn_impute": KnnImpute,
+        "mean_impute": MeanImpute,
+        "left_censored": LeftCensored,
+        "half_minimum": HalfMinimum,
+        "size_factors": SizeFactors,
+        "vst": Vst,
+        "quantile": Quantile,
+        "median_polish": MedianPolish,
+        "collapse": Collapse,
+        "detection_filter": Filter(by_detection),
+        "variance_filter": Filter(by_variance),
+        "fold_filter": Filter(by_fold),
+        "range_filter": Filter(by_range),
+        "combat": BatchCorrection,
+        "centre": Centre,
+        "unit_variance": UnitVariance,
+    },
+)
+
+
 class Normaliser(Protocol):
     """A fitted step: a dataclass whose fields are its settings or its fitted values.
 
@@ -404,37 +435,6 @@ def alignments_to_choose(dataset: Dataset) -> Alignments | None:
     return Alignments(
         lambda name: _apply_to_all(STUDYWISE_ALIGNMENTS[name], before_alignment), studies
     )
-
-
-NORMALISERS: Registry[Any] = Registry(
-    "steps",
-    {
-        "log2": Log2,
-        "zeros_as_missing": ZerosAsMissing,
-        "standardise_samples": StandardiseSamples,
-        "rank_samples": RankSamples,
-        "log_cpm": LogCpm,
-        "missing_indicators": MissingIndicators,
-        "rma_background": RmaBackground,
-        "segment": Segment,
-        "knn_impute": KnnImpute,
-        "mean_impute": MeanImpute,
-        "left_censored": LeftCensored,
-        "half_minimum": HalfMinimum,
-        "size_factors": SizeFactors,
-        "vst": Vst,
-        "quantile": Quantile,
-        "median_polish": MedianPolish,
-        "collapse": Collapse,
-        "detection_filter": Filter(by_detection),
-        "variance_filter": Filter(by_variance),
-        "fold_filter": Filter(by_fold),
-        "range_filter": Filter(by_range),
-        "combat": BatchCorrection,
-        "centre": Centre,
-        "unit_variance": UnitVariance,
-    },
-)
 
 
 def with_summaries_applied(dataset: Dataset) -> Dataset:

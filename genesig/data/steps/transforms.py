@@ -9,6 +9,8 @@ import numpy as np
 
 from genesig.arrays import Array
 
+ZEROS_AS_MISSING = "zeros_as_missing"
+
 
 class RowWiseStep:
     """A step that looks at one sample at a time and learns nothing; it keeps all columns."""
@@ -76,9 +78,6 @@ def inverse_scale(X: Array, axis: int) -> Array:
     varies = (np.ptp(X, axis=axis) > 0) & (scale > np.maximum(rounding, np.finfo(np.float64).tiny))
     inverse: Array = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
     return inverse
-
-
-ZEROS_AS_MISSING = "zeros_as_missing"
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,16 @@ MIN_COMMON_SHARE = 0.5
 """Share of a study's genes that are in all studies, below which a warning tells their number."""
 
 
+DEFAULT_EVENT = "1"  # word of the event if the config names none
+DEFAULT_NO_EVENT = "0"  # word of a censored time, then
+
+MIN_COPY_CORRELATION = 0.999
+"""Correlation over the genes above which two samples are one. Technical replicates of one
+hybridisation protocol stay below."""
+MIN_GENES_FOR_CORRELATION = 100
+"""Number of genes from which on a correlation shows copies; of fewer, all values must be equal."""
+
+
 def collapse_to_genes(
     X: Array,
     probes: Sequence[str],
@@ -175,10 +185,6 @@ def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
         }
         for member in members
     ]
-
-
-DEFAULT_EVENT = "1"  # word of the event if the config names none
-DEFAULT_NO_EVENT = "0"  # word of a censored time, then
 
 
 def read_member(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:
@@ -428,13 +434,6 @@ def _step_problems(
             f"maximum {largest:.4g}); take log2 away"
         )
         yield Problem(setting, message, "warning")
-
-
-MIN_COPY_CORRELATION = 0.999
-"""Correlation over the genes above which two samples are one. Technical replicates of one
-hybridisation protocol stay below."""
-MIN_GENES_FOR_CORRELATION = 100
-"""Number of genes from which on a correlation shows copies; of fewer, all values must be equal."""
 
 
 def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:

@@ -19,6 +19,17 @@ STUDY_COLUMN = "study"  # column of the sample table that names each sample's st
 WEIGHT_COLUMN = "study_weight"  # column with the weights by which every study counts alike
 
 
+MIN_STUDIES = 2
+KEYS_OF_ONE_STUDY = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
+"""Keys of the section ``data`` that speak of the columns or cells of one matrix."""
+STUDY_SCHEME = "leave_one_study_out"
+ADVICE_OF_SCHEME_KEY = {
+    "scheme": "leave_one_batch_out, for the batches of one",
+    "inner_scheme": "stratified_kfold",
+}
+"""Key of the section ``splits`` -> scheme that one study can have in place of `STUDY_SCHEME`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """One of several studies, read."""
@@ -50,17 +61,6 @@ class Pool:
     gene_loss: list[dict[str, Any]]
     dropped: list[dict[str, str]]  # {kind, name, reason} of each sample left out
     files: list[str]  # all files that were read
-
-
-MIN_STUDIES = 2
-KEYS_OF_ONE_STUDY = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
-"""Keys of the section ``data`` that speak of the columns or cells of one matrix."""
-STUDY_SCHEME = "leave_one_study_out"
-ADVICE_OF_SCHEME_KEY = {
-    "scheme": "leave_one_batch_out, for the batches of one",
-    "inner_scheme": "stratified_kfold",
-}
-"""Key of the section ``splits`` -> scheme that one study can have in place of `STUDY_SCHEME`."""
 
 
 def check_study_settings(config: Config) -> SettingFaults:

@@ -44,6 +44,12 @@ if TYPE_CHECKING:
 SPLIT_SIDES = ("train", "test")
 
 
+MIN_UNITS_OF_CLASS = 3  # patients in each class; subtypes of tumours are in one class alone
+MIN_UNITS_CALLED_AS_CLASSES = 9
+"""Number of values named after their class from which on they are patients, such as control_01;
+fewer are subclasses, such as control_6h."""
+
+
 def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
     """Yield a problem for too few units, or for faulty pairs, groups or predefined sides.
 
@@ -337,12 +343,6 @@ def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) 
     labels_of_unit = samples_with_value.groupby(name)[design.label]
     are_pairs = (labels_of_unit.size() == 2).all() and (labels_of_unit.nunique() == 2).all()
     return "data.pair" if are_pairs else "data.group"
-
-
-MIN_UNITS_OF_CLASS = 3  # patients in each class; subtypes of tumours are in one class alone
-MIN_UNITS_CALLED_AS_CLASSES = 9
-"""Number of values named after their class from which on they are patients, such as control_01;
-fewer are subclasses, such as control_6h."""
 
 
 def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:

@@ -23,6 +23,12 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 
+MAX_ETA_RANGE = 600.0  # range of η above which the likelihood is infinite: no hazard ratio is e^600
+
+DEFAULT_TIES = "efron"  # default treatment of ties
+
+GENES_AT_ONCE = 1024  # genes of one call, because a test holds several matrices of them in memory
+
 
 def efron_terms(n_deaths: Array) -> tuple[Array, Array]:
     """Return K_t of each event time (int, its deaths), and the shares k/d that left, end to end."""
@@ -33,9 +39,6 @@ def efron_terms(n_deaths: Array) -> tuple[Array, Array]:
 def breslow_terms(n_deaths: Array) -> tuple[Array, Array]:
     """Return one term for each event time, and a share of 0: nobody left the risk set."""
     return np.ones_like(n_deaths), np.zeros(len(n_deaths))
-
-
-MAX_ETA_RANGE = 600.0  # range of η above which the likelihood is infinite: no hazard ratio is e^600
 
 
 class Terms(NamedTuple):
@@ -54,7 +57,6 @@ class Terms(NamedTuple):
 
 
 TIES = {"efron": efron_terms, "breslow": breslow_terms}
-DEFAULT_TIES = "efron"  # default treatment of ties
 
 
 @dataclass(frozen=True)
@@ -305,9 +307,6 @@ def limit_eta(eta: Array, in_fit: Array) -> Array:
     middle = (low + high) / 2
     reach = np.maximum(0.99 * MAX_ETA_RANGE, high - low) / 2
     return np.asarray(np.clip(eta, middle - reach, middle + reach))
-
-
-GENES_AT_ONCE = 1024  # genes of one call, because a test holds several matrices of them in memory
 
 
 def score_test(

@@ -34,6 +34,8 @@ from genesig.optim.nonlinear.problem import (
     slice_features,
 )
 
+MULTIPLIER_TOLERANCE = 1e-8  # relative residual of the conjugate gradients that give tau_max
+
 
 @dataclass(frozen=True)
 class Multipliers:
@@ -211,9 +213,6 @@ class DerivativeCriterion(NamedTuple):
     groups: Sequence[Sequence[int]] | None = None
     weights: Array | None = None  # (G,) float: weight p_g of each group's norm; None for 1
     mu: float = 1.0  # share of the norms in the elastic penalty
-
-
-MULTIPLIER_TOLERANCE = 1e-8  # relative residual of the conjugate gradients that give tau_max
 
 
 def make_instance(

@@ -40,6 +40,9 @@ from genesig.optim.nonlinear.problem import (
 from genesig.optim.nonlinear.solvers import SOLVERS
 from genesig.optim.solution import convergence_message
 
+SOLVER_TOLERANCE_SHARE = 0.1  # gap at which the solver stops, as a share of the tolerance
+MIN_SOLVER_TOLERANCE = 1e-9  # smallest gap at which the solver stops
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -101,10 +104,6 @@ def certified_solution(
         iterations=iterations,
         root=instance.root,
     )
-
-
-SOLVER_TOLERANCE_SHARE = 0.1  # gap at which the solver stops, as a share of the tolerance
-MIN_SOLVER_TOLERANCE = 1e-9  # smallest gap at which the solver stops
 
 
 @dataclass(frozen=True)

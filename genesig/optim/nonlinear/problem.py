@@ -46,6 +46,12 @@ from genesig.errors import GenesigError
 from genesig.optim.kernels import KernelTables, directional, pull, values
 from genesig.plugins import Registry
 
+FEATURES_PER_BLOCK = 2048
+"""Features in one block of a loop over all features, so that arrays stay in the cache."""
+
+ARRAYS_OF_SOLVER = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
+"""Arrays of n × d that a solver keeps at once; `admm` keeps four matrices of n d × n d."""
+
 
 @dataclass(frozen=True)
 class Penalty:
@@ -138,10 +144,6 @@ PENALTIES: Registry[Callable[..., Penalty]] = Registry(
 )
 
 
-FEATURES_PER_BLOCK = 2048
-"""Features in one block of a loop over all features, so that arrays stay in the cache."""
-
-
 def slice_features(d: int) -> Iterator[slice]:
     """Yield slices of d features, one for each block."""
     for start in range(0, d, FEATURES_PER_BLOCK):
@@ -220,10 +222,6 @@ class Problem:
             np.matmul(q[columns], scaled_first, out=phi[columns])
             phi[columns] += X[:, columns].T @ pull_matrix.T
         return phi
-
-
-ARRAYS_OF_SOLVER = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
-"""Arrays of n × d that a solver keeps at once; `admm` keeps four matrices of n d × n d."""
 
 
 class InvalidProblem(GenesigError, ValueError):

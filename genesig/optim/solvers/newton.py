@@ -46,6 +46,18 @@ LOOSE_SHARE = 0.6  # share of the smaller tau from which features are kept where
 SINGLE_EPS = float(np.finfo(np.float32).eps)  # rounding of a number in single precision
 
 
+STIFF_MU_SHARE = 2e-5  # share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps
+GRADIENT_ROUNDING_SHARE = 1e-13  # over tau_max times the largest weight
+ALWAYS_DUAL = -1  # number of active features of a point that is solved in the dual from the start
+START_CAPACITY = 64  # features that a pool holds before it grows
+TYPICAL_FEATURES = 400  # features of a pool by which the memory of a chunk is estimated
+CHUNK_BYTES = 80e6  # estimated memory of the training sets of a chunk
+MAX_GROWN_BYTES = 2 * CHUNK_BYTES
+"""Memory of grown pools above which the training sets of a chunk are solved one by one."""
+MIN_CHUNK_SETS = 4
+MAX_CHUNK_SETS = 64
+
+
 class SingleFeatures(NamedTuple):
     """All features less their shift, in single precision."""
 
@@ -169,18 +181,6 @@ def strong_rule(tau: Array, next_tau: Array, mu_changes: Array | bool) -> Array:
     loose_threshold = LOOSE_SHARE * np.minimum(next_tau, tau)
     threshold = np.where(mu_changes | (next_tau >= tau), loose_threshold, threshold)
     return np.where(next_tau == 0, -1.0, threshold)
-
-
-STIFF_MU_SHARE = 2e-5  # share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps
-GRADIENT_ROUNDING_SHARE = 1e-13  # over tau_max times the largest weight
-ALWAYS_DUAL = -1  # number of active features of a point that is solved in the dual from the start
-START_CAPACITY = 64  # features that a pool holds before it grows
-TYPICAL_FEATURES = 400  # features of a pool by which the memory of a chunk is estimated
-CHUNK_BYTES = 80e6  # estimated memory of the training sets of a chunk
-MAX_GROWN_BYTES = 2 * CHUNK_BYTES
-"""Memory of grown pools above which the training sets of a chunk are solved one by one."""
-MIN_CHUNK_SETS = 4
-MAX_CHUNK_SETS = 64
 
 
 def landweber_newton(

@@ -39,6 +39,12 @@ from genesig.optim.structured.solution import (
     duality_gap,
 )
 
+MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent
+
+MAX_PROJECTION_STEPS = 50_000  # largest number of steps of a fit
+STEPS_PER_CHECK = 10  # number of steps from one certificate to the next
+INNER_TOLERANCE = 1e-6  # first inner tolerance; it falls with the third power of the steps
+
 
 class Penalty(Protocol):
     """A norm of coefficients B (d, T)."""
@@ -136,9 +142,6 @@ class LatentOverlap:
 def _largest_norm(blocks: Blocks, G: Array) -> float:
     """Return ``max_k ||G_k|| / w_k``."""
     return float((blocks.norms(G) / blocks.weights).max())
-
-
-MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent
 
 
 class DisjointBlocks(NamedTuple):
@@ -263,11 +266,6 @@ def solve_blocks(
             " use the solver 'projection'"
         )
     return block_path(X, Y, penalty.blocks, tau, mu, tolerance=tolerance)
-
-
-MAX_PROJECTION_STEPS = 50_000  # largest number of steps of a fit
-STEPS_PER_CHECK = 10  # number of steps from one certificate to the next
-INNER_TOLERANCE = 1e-6  # first inner tolerance; it falls with the third power of the steps
 
 
 def solve_by_projection(

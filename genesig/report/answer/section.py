@@ -69,6 +69,14 @@ LOW_ROW_INCHES = 0.52  # height of a row beside that of an external cohort
 MAX_LARGE_DOTS = 60  # samples of a row up to which its dots are large
 
 
+MAX_STACK_HEIGHT = 0.76  # of a row of height 1
+MAX_DOT_DISTANCE = 0.13
+
+MAX_COHORT_TILES = 2  # external cohorts up to which each has a tile
+MAX_GENES = 14  # genes in the figure of the first screen
+WORDS = Wording(__file__)  # sentences: the macros of section.j2, by name
+
+
 class Strip(NamedTuple):
     """One row of dots: a class of the study, or an external cohort."""
 
@@ -156,10 +164,6 @@ def _draw_dots(ax: Axes, row_number: int, row: Strip, column_width: float) -> No
             )
 
 
-MAX_STACK_HEIGHT = 0.76  # of a row of height 1
-MAX_DOT_DISTANCE = 0.13
-
-
 def stack_heights(x: np.ndarray, column_width: float) -> np.ndarray:
     """Return heights around 0 (n,) that stack points (n ≥ 1) whose x lie in the same column."""
     columns = np.floor(x / column_width).astype(int)
@@ -211,11 +215,6 @@ def draw_lollipops(genes: Sequence[Lollipop], axis_label: str) -> Figure:
     ax.spines["left"].set_visible(False)
     ax.set_xlabel(axis_label)
     return figure
-
-
-MAX_COHORT_TILES = 2  # external cohorts up to which each has a tile
-MAX_GENES = 14  # genes in the figure of the first screen
-WORDS = Wording(__file__)  # sentences: the macros of section.j2, by name
 
 
 def first_screen_tiles(data: Study, horizon_tiles: Sequence[Tile] = ()) -> list[Tile]:

@@ -26,6 +26,18 @@ from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 SMALLEST_EXACT_P = NormalDist().cdf(-NORMAL_QUANTILE) * 1e-3
 
 
+CHANCE_QUESTION = "Better than chance?"
+EXTERNAL_QUESTION = "Tested in an external cohort?"
+GENES_QUESTION = "Would other patients give the same genes?"
+BATCH_QUESTION = "Could batches explain the result?"
+STUDY_QUESTION = "Is the study mixed up with the outcome?"
+YES = "Yes"
+NO = "No"
+UNCLEAR = "Unclear"
+UNKNOWN = "Not assessed"
+LEFT_OUT_UNITS = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}  # by scheme
+
+
 def write_paragraphs(data: Study) -> list[Paragraph]:
     """Return the paragraphs of the first screen: prediction, genes and other patients.
 
@@ -143,18 +155,6 @@ def grade_rules(data: Study) -> str:
 {Grade.AGAINST.value}
   no external cohort is better than chance, and one is worse or excludes the accuracy of this study
 """
-
-
-CHANCE_QUESTION = "Better than chance?"
-EXTERNAL_QUESTION = "Tested in an external cohort?"
-GENES_QUESTION = "Would other patients give the same genes?"
-BATCH_QUESTION = "Could batches explain the result?"
-STUDY_QUESTION = "Is the study mixed up with the outcome?"
-YES = "Yes"
-NO = "No"
-UNCLEAR = "Unclear"
-UNKNOWN = "Not assessed"
-LEFT_OUT_UNITS = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}  # by scheme
 
 
 class Check(NamedTuple):

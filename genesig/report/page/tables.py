@@ -32,6 +32,19 @@ if TYPE_CHECKING:
 TableRow = dict[str, Any]
 
 
+_GENE_COLUMNS = {"symbol": "gene", "prototype_symbol": "prototype"}  # ids, by column of symbols
+
+_TEXT_KINDS = ("text", "name", "model", "symbol", "genes")
+
+CI_FROM = "95% CI from"
+CI_TO = "to"
+SINGLE_GENE_TEST = "single-gene test"  # in headings of p and q, if the test is no t-test
+
+NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
+
+MIN_CALIBRATION_PATIENTS = 100  # of each class, or with the event
+
+
 def transposed(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
     """Return rows as columns with these names."""
     row_list = [list(row) for row in rows]
@@ -106,9 +119,6 @@ def class_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> A
     return scores[is_true_class] - np.where(is_true_class, -np.inf, scores).max(axis=1)
 
 
-_GENE_COLUMNS = {"symbol": "gene", "prototype_symbol": "prototype"}  # ids, by column of symbols
-
-
 def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], position: int) -> bool:
     """Return whether the column at a position has symbols that are all equal to the gene ids."""
     gene_column = _GENE_COLUMNS.get(columns[position])
@@ -116,9 +126,6 @@ def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], position:
         return False
     gene_position = columns.index(gene_column)
     return all(row[position] in (row[gene_position], None) for row in rows)
-
-
-_TEXT_KINDS = ("text", "name", "model", "symbol", "genes")
 
 
 @dataclass(frozen=True)
@@ -179,9 +186,6 @@ class Table:
         )
 
 
-CI_FROM = "95% CI from"
-CI_TO = "to"
-SINGLE_GENE_TEST = "single-gene test"  # in headings of p and q, if the test is no t-test
 # headings of columns of result tables
 KNOWN_COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Above the covariates alone"),
@@ -418,9 +422,6 @@ def without_meanings(table: Table, labels: Collection[str]) -> Table:
     return replace(table, columns=columns)
 
 
-NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
-
-
 class Difference(TypedDict):
     """Errors of two models on the same samples, and their difference with its interval."""
 
@@ -489,9 +490,6 @@ def neither_beats_chance(data: Study, model: str) -> bool:
     rows = {row["model"]: row for row in control_rows(data)}
     compared_rows = [rows.get(name) for name in ("genesig", model)]
     return all(row is not None and (row["high"] or row["error"]) >= chance for row in compared_rows)
-
-
-MIN_CALIBRATION_PATIENTS = 100  # of each class, or with the event
 
 
 class ValidationSize(NamedTuple):

@@ -38,6 +38,22 @@ from genesig.report.prediction.collect import Prediction
 from genesig.response.design import COST, YOUDEN, decision_rules_in
 from genesig.selection.assess.calibration import reliability
 
+THRESHOLD_GRID = np.arange(1, 100) / 100  # threshold probabilities of the decision curve
+
+MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
+MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
+WORDS = Wording(
+    __file__,  # sentences: the macros of decision.j2, by name
+    COST=COST,
+    MIN_CLASS_SAMPLES=MIN_CLASS_SAMPLES,
+    MIN_CURVE_SAMPLES=MIN_CURVE_SAMPLES,
+    YOUDEN=YOUDEN,
+    decision_rules_in=decision_rules_in,
+)
+
+DECISION_TABLE = "decision"
+OPERATING_POINT_TITLE = "Operating point"
+
 
 @dataclass(frozen=True)
 class HeldOutProbabilities:
@@ -128,9 +144,6 @@ def _scale_odds(share: float, odds_ratio: float) -> float:
     return odds_ratio * share / (1 + (odds_ratio - 1) * share)
 
 
-THRESHOLD_GRID = np.arange(1, 100) / 100  # threshold probabilities of the decision curve
-
-
 def draw_calibration(probabilities: HeldOutProbabilities, name: str) -> Figure:
     """Draw the share of the positive class against the predicted probability."""
     figure, ax = new_figure(HALF_WIDTH, 3.6)
@@ -171,18 +184,6 @@ def draw_decisions(probabilities: HeldOutProbabilities, name: str) -> Figure:
     ax.set_xlabel("threshold probability")
     ax.set_ylabel("net benefit")
     return figure
-
-
-MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
-MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
-WORDS = Wording(
-    __file__,  # sentences: the macros of decision.j2, by name
-    COST=COST,
-    MIN_CLASS_SAMPLES=MIN_CLASS_SAMPLES,
-    MIN_CURVE_SAMPLES=MIN_CURVE_SAMPLES,
-    YOUDEN=YOUDEN,
-    decision_rules_in=decision_rules_in,
-)
 
 
 def decisions_section(data: Prediction, limits: Limits) -> Section | None:
@@ -244,10 +245,6 @@ def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Pict
         ),
         caption=WORDS.text("decision_curve", probabilities, name),
     )
-
-
-DECISION_TABLE = "decision"
-OPERATING_POINT_TITLE = "Operating point"
 
 
 def operating_point_paragraph(data: Study) -> list[Paragraph]:

@@ -47,6 +47,49 @@ from genesig.response.kinds import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.intervals import wilson
 
+CLASS_COLUMNS = (
+    Column("Class", "text"),
+    Column("Samples", "integer"),
+    Column("Recognised", "share", "Sensitivity: share of its held-out samples called so"),
+    Column(CI_FROM, "share"),
+    Column(CI_TO, "share"),
+    Column("Most often taken for", "text"),
+)
+
+# phrases for settings, by their values in the config
+SCHEME_WORDS = {
+    "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
+    "leave_one_out": "leave-one-out cross-validation",
+    "leave_one_group_out": "leave-one-group-out cross-validation",
+    "leave_one_batch_out": "leave-one-batch-out cross-validation",
+    "leave_one_study_out": "leave-one-study-out cross-validation",
+    "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
+    " kept whole",
+    "predefined": "the division into training and test samples that the sample table gives",
+}
+SOLVER_WORDS = {
+    "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
+    "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
+    "coordinate-descent": "coordinate descent, stopped by the duality gap",
+    "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
+}
+CRITERION_WORDS = {
+    "squared_error": "squared error",
+    "balanced_error": "class-balanced error",
+    "misclassification": "misclassification",
+    "log_loss": "logistic loss",
+    "partial_likelihood": "the partial likelihood that left-out samples add",
+}
+SQUARED_LOSS = "(1/n)‖y − Xβ‖²"
+LOSS_OF_KIND = ByKind(
+    {
+        "classification": SQUARED_LOSS,
+        SEVERAL_CLASSES: SQUARED_LOSS,
+        "regression": SQUARED_LOSS,
+        "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
+    }
+)
+
 
 def model_selection_section(data: Prediction, limits: Limits) -> Section:
     """Return the section about model selection; its figure is a file only."""
@@ -150,16 +193,6 @@ def _number_pictures(data: Prediction) -> Iterator[Picture]:
         f" {decimal(fit['r2'])}.",
         caption=WORDS.text("fit_caption", data["design"]["repeats"]),
     )
-
-
-CLASS_COLUMNS = (
-    Column("Class", "text"),
-    Column("Samples", "integer"),
-    Column("Recognised", "share", "Sensitivity: share of its held-out samples called so"),
-    Column(CI_FROM, "share"),
-    Column(CI_TO, "share"),
-    Column("Most often taken for", "text"),
-)
 
 
 def classes_section(data: Prediction, limits: Limits) -> Section | None:
@@ -379,41 +412,6 @@ def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Pictur
         description=WORDS.text("margins_description", samples),
         caption=WORDS.text("margins_caption", samples),
     )
-
-
-# phrases for settings, by their values in the config
-SCHEME_WORDS = {
-    "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
-    "leave_one_out": "leave-one-out cross-validation",
-    "leave_one_group_out": "leave-one-group-out cross-validation",
-    "leave_one_batch_out": "leave-one-batch-out cross-validation",
-    "leave_one_study_out": "leave-one-study-out cross-validation",
-    "stratified_group_kfold": "stratified group {folds}-fold cross-validation{repeated}, groups"
-    " kept whole",
-    "predefined": "the division into training and test samples that the sample table gives",
-}
-SOLVER_WORDS = {
-    "landweber-newton": "an exact active-set Newton solver, certified by the duality gap",
-    "landweber-nested": "the accelerated damped Landweber iteration of Mosci (2009, Algorithm 2)",
-    "coordinate-descent": "coordinate descent, stopped by the duality gap",
-    "landweber": "the damped Landweber iteration of Mosci (2009, Algorithm 1)",
-}
-CRITERION_WORDS = {
-    "squared_error": "squared error",
-    "balanced_error": "class-balanced error",
-    "misclassification": "misclassification",
-    "log_loss": "logistic loss",
-    "partial_likelihood": "the partial likelihood that left-out samples add",
-}
-SQUARED_LOSS = "(1/n)‖y − Xβ‖²"
-LOSS_OF_KIND = ByKind(
-    {
-        "classification": SQUARED_LOSS,
-        SEVERAL_CLASSES: SQUARED_LOSS,
-        "regression": SQUARED_LOSS,
-        "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
-    }
-)
 
 
 def assessment_sentences(data: Prediction) -> list[str]:

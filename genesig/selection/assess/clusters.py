@@ -33,6 +33,8 @@ from genesig.selection.assess.intervals import (
     wilson,
 )
 
+MAX_NEWTON_STEPS = 100  # largest number of Newton steps of `calibration_slope`
+
 
 class Spread(NamedTuple):
     """Standard error of a measure, and the degrees of freedom of its square."""
@@ -343,9 +345,6 @@ def order_interval(
     return share_limits(
         value, Spread(error, degrees_of_freedom).normal_error, max(n_event_groups // 2, 1)
     )
-
-
-MAX_NEWTON_STEPS = 100  # largest number of Newton steps of `calibration_slope`
 
 
 def predict_class(f: Array) -> Array:

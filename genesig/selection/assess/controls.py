@@ -33,6 +33,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+CHOSEN_COLUMN = -1  # column of held-out scores that `Fits.with_chosen` appends
+BAND_PERCENTILES = (5, 50, 95)  # percentiles of the permutations that the frequency curve shows
+
+GENESIG = "genesig"  # name of genesig's own models in controls.tsv
+
+FDR_SELECTED = "genesig, FDR-selected genes"  # name of that model in controls.tsv
+
+DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
+ASSESSMENT_COLUMNS = [field.name for field in fields(Assessment)]
+CONTROL_COLUMNS = ["model", "mu", *ASSESSMENT_COLUMNS, "p_value", *DIFFERENCE_COLUMNS]
+ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
+
+
 def score_covariates(dataset: Dataset, split: Split) -> Array | None:
     """Return the scores of an outer split's test samples by the covariates alone.
 
@@ -141,10 +154,6 @@ RESIDUALS = ByKind(
     }
 )
 """Residuals of the model of the covariates alone, by kind of response."""
-
-
-CHOSEN_COLUMN = -1  # column of held-out scores that `Fits.with_chosen` appends
-BAND_PERCENTILES = (5, 50, 95)  # percentiles of the permutations that the frequency curve shows
 
 
 def null_study(
@@ -276,16 +285,6 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
         tables.append(pd.DataFrame(columns))
     empty = pd.DataFrame(columns=["mu", "gene", "symbol", "cv_frequency", "highest"])
     return pd.concat(tables, ignore_index=True) if tables else empty
-
-
-GENESIG = "genesig"  # name of genesig's own models in controls.tsv
-
-FDR_SELECTED = "genesig, FDR-selected genes"  # name of that model in controls.tsv
-
-DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
-ASSESSMENT_COLUMNS = [field.name for field in fields(Assessment)]
-CONTROL_COLUMNS = ["model", "mu", *ASSESSMENT_COLUMNS, "p_value", *DIFFERENCE_COLUMNS]
-ADDED_VALUE_COLUMNS = ["added", "added_low", "added_high"]
 
 
 def controls_table(

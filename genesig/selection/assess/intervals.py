@@ -24,6 +24,17 @@ MIN_BIN_SAMPLES = 8  # samples of a bin of similar scores, below which fewer bin
 MAX_BINS = 5  # largest number of bins of similar scores
 
 
+Interval = tuple[float, float]
+
+CONFIDENCE_LEVEL = 0.95
+NORMAL_QUANTILE = 1.959963984540054  # the normal quantile at (1 + CONFIDENCE_LEVEL)/2
+NO_INTERVAL: Interval = (np.nan, np.nan)
+
+ALPHA = 0.05
+POWER = 0.8
+_NORMAL = NormalDist()
+
+
 def wrong(y: Array, f: Array) -> Array:
     """Return which samples are misclassified, y f <= 0, for y = ±1 (n, 1, ...) and f (n, ...).
 
@@ -131,13 +142,6 @@ def placements(scores: Array, reference: Array) -> Array:
         reference, scores, side="right"
     )
     return np.asarray(twice_n_below / (2.0 * len(reference)))
-
-
-Interval = tuple[float, float]
-
-CONFIDENCE_LEVEL = 0.95
-NORMAL_QUANTILE = 1.959963984540054  # the normal quantile at (1 + CONFIDENCE_LEVEL)/2
-NO_INTERVAL: Interval = (np.nan, np.nan)
 
 
 def t_quantile(df: float) -> float:
@@ -318,11 +322,6 @@ def area_variance(theta: Array, n_positive: float, n_negative: float) -> Array:
     mean_df = (n_positive + n_negative) / 2 - 1
     inflation = 1 + mean_df * (1 - theta) / (2 - theta) + mean_df * theta / (1 + theta)
     return np.asarray(theta * (1 - theta) * inflation / (n_positive * n_negative))
-
-
-ALPHA = 0.05
-POWER = 0.8
-_NORMAL = NormalDist()
 
 
 class Detectable(TypedDict):

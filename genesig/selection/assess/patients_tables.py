@@ -35,6 +35,36 @@ MIN_SAMPLES_PER_WORD = 4
 """Samples for each word, on average, of a column of many words that are no names of samples."""
 
 
+Groups = dict[str, Array]  # name -> members (n,) bool; all samples are the group ''
+
+FRACTION_COLUMNS = ["share", "median", "low", "high"]
+PATIENT_COLUMNS = ["column", "kind", "level", "group", "samples", "missing", "count"]
+
+RARE_LEVELS = "others"  # kind of the row that counts the rarer words of a column together
+EVENT = "event"
+NO_EVENT = "no event"
+
+MIN_SUBGROUP_SAMPLES = 10  # smallest number of samples of a reported subgroup
+SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
+
+EFFECT_MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind(
+    {
+        "classification": ("odds ratio", np.exp),
+        "survival": ("hazard ratio", np.exp),
+        "regression": ("slope", np.asarray),
+    }
+)
+"""Name of the effect b of `pairs.score_effect`, and the function that transforms it."""
+
+NeededSamples = tuple[str, str, float, int, int | None]
+"""A row of next_study.tsv, in the order of `NEXT_STUDY_COLUMNS`."""
+
+HALF_WIDTH = 0.05  # half the width of the 95 % interval that a validation is to have
+MIN_R2_SAMPLES = 234
+"""Samples that estimate a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
+NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]
+
+
 @dataclass(frozen=True)
 class Trait:
     """One column of the sample table."""
@@ -114,14 +144,7 @@ def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
     return "numbers samples or patients" if is_numbering else None
 
 
-Groups = dict[str, Array]  # name -> members (n,) bool; all samples are the group ''
-
-FRACTION_COLUMNS = ["share", "median", "low", "high"]
-PATIENT_COLUMNS = ["column", "kind", "level", "group", "samples", "missing", "count"]
 PATIENT_COLUMNS += FRACTION_COLUMNS
-RARE_LEVELS = "others"  # kind of the row that counts the rarer words of a column together
-EVENT = "event"
-NO_EVENT = "no event"
 
 
 def patients_table(
@@ -239,10 +262,6 @@ def _word_rows(column: Trait, groups: Groups) -> Iterator[tuple[Any, ...]]:
             yield column.name, kind, level, name, n_samples, n_samples - n_known, n_members, share
 
 
-MIN_SUBGROUP_SAMPLES = 10  # smallest number of samples of a reported subgroup
-SUBGROUP_COLUMNS = ["column", "level", "samples", "events", "error", "low", "high"]
-
-
 def subgroups_table(
     held_out: HeldOutScores, headline: Headline, columns: Sequence[Trait]
 ) -> pd.DataFrame:
@@ -312,16 +331,6 @@ def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> dict[str, 
     }
 
 
-EFFECT_MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind(
-    {
-        "classification": ("odds ratio", np.exp),
-        "survival": ("hazard ratio", np.exp),
-        "regression": ("slope", np.asarray),
-    }
-)
-"""Name of the effect b of `pairs.score_effect`, and the function that transforms it."""
-
-
 def patient_tables(
     dataset: Dataset, splits: Splits, predictions: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
@@ -385,15 +394,6 @@ def _filled_covariates(covariates: Covariates) -> Array:
         covariates.values, covariates.training_knots(np.ones(len(covariates.values), dtype=bool))
     )
     return np.where(np.isnan(C), np.nanmean(C, axis=0), C)
-
-
-NeededSamples = tuple[str, str, float, int, int | None]
-"""A row of next_study.tsv, in the order of `NEXT_STUDY_COLUMNS`."""
-
-HALF_WIDTH = 0.05  # half the width of the 95 % interval that a validation is to have
-MIN_R2_SAMPLES = 234
-"""Samples that estimate a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
-NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]
 
 
 def next_study_table(

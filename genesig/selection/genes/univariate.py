@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 MAX_CONDITION_NUMBER = 1e8  # above which residuals cannot separate variances of two classes
 
 
+LINEAR_TEST = "linear"  # name of the test that has covariates in it
+
+UNIVARIATE_TESTS = ByKind(
+    {
+        "classification": "welch",
+        SEVERAL_CLASSES: "anova",
+        "regression": "correlation",
+        "survival": "score",
+    }
+)
+
+
 def slope_test(
     X: Array, y: Array, batch: Array | None, *, by_class: bool, covariates: Array | None = None
 ) -> tuple[Array, Array]:
@@ -233,19 +245,6 @@ def _class_f_test(
         F = (null_squares - full_squares) / n_class_terms / (full_squares / (n - full_rank))
     F = np.where(null_squares > rounding, np.maximum(F, 0.0), np.nan)
     return F, fdtrc(n_class_terms, n - full_rank, F)
-
-
-LINEAR_TEST = "linear"  # name of the test that has covariates in it
-
-
-UNIVARIATE_TESTS = ByKind(
-    {
-        "classification": "welch",
-        SEVERAL_CLASSES: "anova",
-        "regression": "correlation",
-        "survival": "score",
-    }
-)
 
 
 @dataclass(frozen=True)

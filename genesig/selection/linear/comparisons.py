@@ -57,6 +57,9 @@ RANDOM_ROW = "random"
 log = logging.getLogger(__name__)
 
 
+WITHOUT_ROW = "without"
+
+
 def published_table(
     cross_validation: CrossValidation, settings: LinearSettings, *, sets: str, fold_steps: Steps
 ) -> pd.DataFrame:
@@ -211,9 +214,6 @@ def _held_out_scores(
             ],
             axis=1,
         )
-
-
-WITHOUT_ROW = "without"
 
 
 def omics_table(

@@ -25,6 +25,35 @@ from genesig.data.files.formats.text import as_text
 from genesig.errors import InvalidInput, Problem, did_you_mean, input_error
 from genesig.words import counted, is_size, listing
 
+CDF_MAGIC = b"\x43\x00\x00\x00"  # first bytes of the binary form
+COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
+# Versions of the binary form, each of which may add fields to the blocks and cells of version 1.
+BINARY_VERSIONS = (1, 2, 3, 4)
+BLOCK_FIELDS: list[tuple[str, str]] = [
+    ("atoms", "<i4"),
+    ("cells", "<i4"),
+    ("per_atom", "u1"),
+    ("direction", "u1"),
+    ("first", "<i4"),
+    ("last", "<i4"),
+    ("name", "S64"),
+]
+CELL_FIELDS: list[tuple[str, str]] = [
+    ("atom", "<i4"),
+    ("x", "<u2"),
+    ("y", "<u2"),
+    ("index", "<i4"),
+    ("probe", "S1"),
+    ("target", "S1"),
+]
+BLOCK_FIELDS_ADDED = {
+    2: [("wobble", "<u2"), ("allele", "<u2")],
+    3: [("channel", "u1"), ("kind", "u1")],
+}
+CELL_FIELDS_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
+
+NamedContent = tuple[bytes, str]  # content of a file, unpacked, and its name for messages
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -105,34 +134,6 @@ def is_layout_of_chip(chip: str, name: str) -> bool:
     letters = [re.escape(letter) for letter in re.sub(r"[-_ ]", "", chip)]
     pattern = "[-_ ]*".join(letters) + r"(?![A-Za-z0-9])"
     return re.match(pattern, name, re.IGNORECASE) is not None
-
-
-CDF_MAGIC = b"\x43\x00\x00\x00"  # first bytes of the binary form
-COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
-# Versions of the binary form, each of which may add fields to the blocks and cells of version 1.
-BINARY_VERSIONS = (1, 2, 3, 4)
-BLOCK_FIELDS: list[tuple[str, str]] = [
-    ("atoms", "<i4"),
-    ("cells", "<i4"),
-    ("per_atom", "u1"),
-    ("direction", "u1"),
-    ("first", "<i4"),
-    ("last", "<i4"),
-    ("name", "S64"),
-]
-CELL_FIELDS: list[tuple[str, str]] = [
-    ("atom", "<i4"),
-    ("x", "<u2"),
-    ("y", "<u2"),
-    ("index", "<i4"),
-    ("probe", "S1"),
-    ("target", "S1"),
-]
-BLOCK_FIELDS_ADDED = {
-    2: [("wobble", "<u2"), ("allele", "<u2")],
-    3: [("channel", "u1"), ("kind", "u1")],
-}
-CELL_FIELDS_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
 
 @dataclass(frozen=True)
@@ -301,9 +302,6 @@ def _are_perfect_matches(probe: Array, target: Array) -> Array:
     for base, complement in COMPLEMENTARY_BASE.items():
         matches |= (probe == base) & (target == complement)
     return matches
-
-
-NamedContent = tuple[bytes, str]  # content of a file, unpacked, and its name for messages
 
 
 @dataclass(frozen=True)

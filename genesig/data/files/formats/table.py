@@ -30,6 +30,21 @@ from genesig.data.files.table_shape import (
 from genesig.errors import input_error
 from genesig.words import counted
 
+ROWS_PER_BLOCK = 1000  # rows of a block; the first one mostly shows that points are decimal
+# Points are of thousands if whole numbers have this share of all numbers; of values with three
+# decimals one in a thousand is whole.
+MIN_WHOLE_SHARE = 0.05
+# Fewer different whole numbers may stand for missing values, as -999 does.
+MIN_DIFFERENT_NUMBERS = 10
+# Values lie on both sides of a thousand: the largest whole number just below it, the smallest
+# "fraction", such as 1.234, just above it.
+MIN_LARGEST_WHOLE = 500
+MAX_SMALLEST_FRACTION = 2
+# Share of the fractions with a third digit that is not 0; nine in ten if points are of thousands.
+MIN_THIRD_DIGIT_SHARE = 0.8
+# A number in which a comma is not decimal, unless three digits behind it are all: 1,365 or 1,365.2.
+NUMBER_WITH_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+
 
 def table_format(suffix: str) -> Format:
     """Return the format of tables with this ending, a key of `DELIMITERS`; they have no parts."""
@@ -70,22 +85,6 @@ def table_format(suffix: str) -> Format:
 
 
 TABLES = {suffix: table_format(suffix) for suffix in DELIMITERS}
-
-
-ROWS_PER_BLOCK = 1000  # rows of a block; the first one mostly shows that points are decimal
-# Points are of thousands if whole numbers have this share of all numbers; of values with three
-# decimals one in a thousand is whole.
-MIN_WHOLE_SHARE = 0.05
-# Fewer different whole numbers may stand for missing values, as -999 does.
-MIN_DIFFERENT_NUMBERS = 10
-# Values lie on both sides of a thousand: the largest whole number just below it, the smallest
-# "fraction", such as 1.234, just above it.
-MIN_LARGEST_WHOLE = 500
-MAX_SMALLEST_FRACTION = 2
-# Share of the fractions with a third digit that is not 0; nine in ten if points are of thousands.
-MIN_THIRD_DIGIT_SHARE = 0.8
-# A number in which a comma is not decimal, unless three digits behind it are all: 1,365 or 1,365.2.
-NUMBER_WITH_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
 def without_commas(matrix: Matrix) -> Matrix:
