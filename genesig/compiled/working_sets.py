@@ -76,7 +76,7 @@ class ScannedFeatures(NamedTuple):
     start: Array  # (c + 1,)
     feature: Array  # (start[c],)
     # (start[c],) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit
-    # of each training set, see `optim.screening.scan_features`.
+    # of each training set, see `solvers.newton.scan_features`.
     level: Array
     largest_ratio: Array  # (c,) filled by the check: the largest ``|g| / (tau w)``, or 1
     # (c,) filled by the check: the sum of ``(|g| - tau w)²`` over the features above tau w

@@ -19,16 +19,25 @@ from genesig.words import control_first, is_missing, is_number, is_unknown, word
 if TYPE_CHECKING:
     import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+
+def _name_pattern(words: str) -> re.Pattern[str]:
+    """Return a pattern of column names with one of the words; "stage" does not have "age".
+
+    words: alternatives of a regular expression, such as "age|sex".
+    """
+    return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
+
 
 MIN_CLASS_SAMPLES = 3  # samples of a class, or events: fewer have no outer and inner folds
 MAX_CLASSES = 6  # different values of a column of classes; a column of more numbers is numeric
 SAMPLES_PER_COVARIATE = 4  # samples needed for each column of covariates, which have no penalty
 # Words for persons and places, which are the outcome less often than grade or receptors are.
 PERSON_WORDS = r"age|sex|gender|geschlecht|sexe|sexo|male|female|smok\w*|cent(re|er)|site"
-
-
+# Columns that most studies of people adjust for.
+COVARIATE_NAME = _name_pattern(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
+# Batches are corrected by a step of their own, so they are no covariates.
+BATCH_NAME = _name_pattern("batch|plate")
+SELDOM_OUTCOME_NAME = _name_pattern(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
 SEXES = frozenset(["m", "f", "male", "female", "man", "woman", "men", "women"])
 # Where an instrument measured a sample: numbers that are no outcome and no gene.
 INSTRUMENT_NAME = re.compile(
@@ -116,28 +125,13 @@ PATIENT_COLUMN = re.compile(
     rf"({PATIENT_WORDS})s?|.*({PATIENT_WORDS}|case|mouse)s?({ID_WORDS})|recordid"
 )
 """Matches a column's whole name without blanks and punctuation: 'Patient ID', not 'patient age'."""
-MIN_UNITS = 6  # values of a column of patients; of fewer it may be another name of the classes
-MAX_UNIT_SIZE = 5
+MIN_PATIENTS = 6  # values of a column of patients; of fewer it may be another name of the classes
+MAX_PATIENT_SAMPLES = 5
 """Largest mean number of samples of a patient, unless all patients have the same number; conditions
 of an experiment have more samples."""
 MAX_CHANCE = 1e-4  # probability of one response in each value, up to which that is no chance
 MAX_CHANCE_OF_EQUAL_SIZE = 1e-2
 """The same if all values have the same number of samples, as conditions seldom have."""
-
-
-def _name_pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern of column names with one of the words; "stage" does not have "age".
-
-    words: alternatives of a regular expression, such as "age|sex".
-    """
-    return re.compile(rf"(.*[\W_])?({words})(?![a-z]).*", re.IGNORECASE)
-
-
-# Columns that most studies of people adjust for.
-COVARIATE_NAME = _name_pattern(rf"{PERSON_WORDS}|bmi|batch|grade|stage|size|er|pr|her2|nodes?")
-# Batches are corrected by a step of their own, so they are no covariates.
-BATCH_NAME = _name_pattern("batch|plate")
-SELDOM_OUTCOME_NAME = _name_pattern(rf"{PERSON_WORDS}|race|ethnic\w*|batch|plate")
 
 
 def cells_of(table: pd.DataFrame, name: str) -> list[str]:
@@ -593,18 +587,18 @@ def find_patient_column(table: pd.DataFrame, class_names: Iterable[str]) -> str 
     return max(recognised_columns, key=lambda name: len(set(table[name])), default=None)
 
 
-def varies_within(table: pd.DataFrame, name: str, unit_column: str) -> bool:
-    """Tell whether samples of one value of the unit column (patient) differ in column `name`."""
-    units = table[unit_column]
-    return len({*zip(units, table[name], strict=True)}) > len(set(units))
+def varies_within(table: pd.DataFrame, name: str, patient_column: str) -> bool:
+    """Tell whether samples of one value of `patient_column` differ in column `name`."""
+    patients = table[patient_column]
+    return len({*zip(patients, table[name], strict=True)}) > len(set(patients))
 
 
 def _repeats(table: pd.DataFrame, name: str) -> bool:
-    """Tell whether a column without blanks has `MIN_UNITS` values or more, few samples each."""
+    """Tell whether a column without blanks has `MIN_PATIENTS` values or more, few samples each."""
     n_values = len(set(cells_of(table, name)))
     return (
         len(cells_of(table, name)) == len(table)
-        and MIN_UNITS <= n_values < len(table) <= MAX_UNIT_SIZE * n_values
+        and MIN_PATIENTS <= n_values < len(table) <= MAX_PATIENT_SAMPLES * n_values
     )
 
 

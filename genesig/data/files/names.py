@@ -1,4 +1,4 @@
-"""File names in a config, and copies of the files for jobs on other machines."""
+"""File names in a config, downloads of GEO series, and copies of files for other machines."""
 
 from __future__ import annotations
 
@@ -36,11 +36,8 @@ COHORT_SECTIONS = ("external", "studies")  # sections that are lists of data set
 COHORT_FILE_KEYS = ("expression", "samples", "annotation", "renamed")
 SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 SERIES_SUFFIX = "_series_matrix.txt.gz"
-# Folder in which the rule `fetch` stores its downloads.
-DOWNLOAD_FOLDER = "data/geo"
+DOWNLOAD_FOLDER = "data/geo"  # in which the rule `fetch` stores its files
 POOLED_STUDIES = "studies"  # stands for `expression` and `samples` in a config with several studies
-
-
 NCBI_ADDRESS = "https://ftp.ncbi.nlm.nih.gov/geo"
 ADDRESS_VARIABLE = "GENESIG_GEO_BASE"  # environment variable with the address of a mirror
 

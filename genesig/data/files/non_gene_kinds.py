@@ -174,6 +174,36 @@ MIN_SAMPLES_FOR_VALUES = 5  # samples from which on columns are not equal by cha
 MIN_DIFFERENT_VALUES = 3  # different values from which on values alone tell what a column is
 
 
+# Names of columns beside the ids of the genes, letters and digits alone, in lower case.
+GENE_COLUMN_NAME = any_of(
+    r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
+    r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
+    r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
+    r"biotype|transcripttype|featuretype|ens(g|embl)(gene|transcript|protein)?(id)?s?",
+    r"(refseq|unigene|uniprot(kb)?|genbank)(id|accession)?s?|gb(acc|list)",
+    r"(probe(set)?|spot|target|olink|seq|soma|ilmn|transcript|(majority)?protein)(id|name)s?",
+    r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
+    r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
+    r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
+    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent|gc",
+    r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
+)
+
+
+AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
+"""Names that samples may have, too: they count if `MIN_ANNOTATION_COLUMNS` such columns exist."""
+
+
+MIN_ANNOTATION_COLUMNS = 3
+
+
+MIN_IDS = 50  # genes from which on ids differ from counts by their values
+
+
+MAX_ID_CORRELATION = 0.5
+"""Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
+
+
 def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[int, NonGeneKind]:
     """Return position -> kind of each name that is no gene by the pattern of a kind.
 
@@ -218,28 +248,6 @@ def is_nameless(name: str) -> bool:
     """Tell whether a gene id is blank or a word for no value."""
     text = name.strip()
     return is_missing(text) or MISSING_ID.fullmatch(text) is not None
-
-
-# Names of columns beside the ids of the genes, letters and digits alone, in lower case.
-GENE_COLUMN_NAME = any_of(
-    r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
-    r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
-    r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
-    r"biotype|transcripttype|featuretype|ens(g|embl)(gene|transcript|protein)?(id)?s?",
-    r"(refseq|unigene|uniprot(kb)?|genbank)(id|accession)?s?|gb(acc|list)",
-    r"(probe(set)?|spot|target|olink|seq|soma|ilmn|transcript|(majority)?protein)(id|name)s?",
-    r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
-    r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
-    r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
-    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent|gc",
-    r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
-)
-AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
-"""Names that samples may have, too: they count if `MIN_ANNOTATION_COLUMNS` such columns exist."""
-MIN_ANNOTATION_COLUMNS = 3
-MIN_IDS = 50  # genes from which on ids differ from counts by their values
-MAX_ID_CORRELATION = 0.5
-"""Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
 
 
 def find_annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:

@@ -1,7 +1,7 @@
-"""Summaries of each sample's values that show outliers, and pairs of samples of one specimen.
+"""Summaries of each sample's values that show outliers, and twins: two samples of one specimen.
 
-A model trained on one of two such samples predicts the other even if labels mean nothing: with two
-samples of each of 24 patients and random labels, genes are FDR-selected in nearly every study.
+A model trained on one twin predicts the other even if labels mean nothing: with two samples of each
+of 24 patients and random labels, genes are FDR-selected in nearly every study.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ N_NEAREST = 3  # number of nearest samples whose mean distance is that of a samp
 SD_PER_MAD = 1.4826  # standard deviation of normal values, in median absolute deviations (MAD)
 _TRIMMED_SHARE = 0.02  # share of the values that a trimmed mean leaves out at either end
 _GENES_PER_BLOCK = 2048  # genes that are sorted at a time, which limits the memory
-
-
 _GENES_PER_PRODUCT = 4096  # genes whose products are added at a time, for the same reason
 # Squares of singular values below this share of the largest are rounding.
 _EIGENVALUE_ROUNDING = 1e-12
@@ -42,7 +40,7 @@ SAMPLE_RIDGE = 0.1  # least part of a sample that no other explains, as a share 
 MIN_PARTIAL_CORRELATION = 1 / 3
 """Smallest partial correlation of twins: that of three samples of one patient if half of their
 variance is common."""
-MIN_MADS = 6.0  # distance of their partial correlation from the median, in MAD standard deviations
+MIN_TWIN_MADS = 6.0  # distance of their r from the median, in MADs scaled to standard deviations
 MIN_TWIN_SAMPLES = 6  # smallest number of samples in which twins are searched
 MIN_TWIN_GENES = 100  # smallest number of genes by which twins are searched
 
@@ -243,7 +241,9 @@ def find_twins(X: Array) -> list[tuple[int, int, float]]:
     r = -(precision / root_diagonal / root_diagonal[:, None])[first_rows, second_rows]
     median_r = np.median(r)
     spread = SD_PER_MAD * np.median(np.abs(r - median_r))
-    twin_pairs = np.flatnonzero((r > MIN_PARTIAL_CORRELATION) & (r > median_r + MIN_MADS * spread))
+    twin_pairs = np.flatnonzero(
+        (r > MIN_PARTIAL_CORRELATION) & (r > median_r + MIN_TWIN_MADS * spread)
+    )
     twin_pairs = twin_pairs[np.argsort(-r[twin_pairs], kind="stable")]
     return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # The name of a probe is that of its set; from the second probe on, its number follows:
-# ``1007_s_at#2`` (see `affy.arrays.Probes`).
+# ``1007_s_at#2`` (see `affy.layouts.Probes`).
 PROBE_NUMBER = re.compile(r"#\d+$")
 
 

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from genesig.arrays import Array
 from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import Matrix, RowPlace, TextTable
 from genesig.data.files.names import POOLED_STUDIES
@@ -67,7 +66,7 @@ def _join_members(
 ) -> Pool:
     """Return the studies as one matrix and one sample table."""
     names = _sample_names(members)  # of each study
-    values = np.vstack([_common_columns(member, common) for member in members])
+    values = np.vstack([member.values_of(common) for member in members])
     table = _join_tables(members, names, settings)
     rows = tuple(name for names_of_study in names for name in names_of_study)
     lines = tuple(range(1, len(rows) + 1))
@@ -75,12 +74,6 @@ def _join_members(
     dropped = [drop for member in members for drop in member.dropped_samples]
     files = dict.fromkeys(file for member in members for file in member.files)
     return Pool(matrix, table, describe_gene_loss(members), dropped, list(files))
-
-
-def _common_columns(member: Member, common: Sequence[str]) -> Array:
-    """Return a study's values of the common genes, in their order."""
-    column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
-    return np.asarray(member.X[:, [column_of_gene[gene] for gene in common]])
 
 
 def _sample_names(members: Sequence[Member]) -> list[list[str]]:

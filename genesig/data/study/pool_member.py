@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 MIN_COMMON_SHARE = 0.5
 """Share of a study's genes that are in all studies, below which a warning tells their number."""
 
-
 DEFAULT_EVENT = "1"  # word of the event if the config names none
 DEFAULT_NO_EVENT = "0"  # word of a censored time, then
 
@@ -65,126 +64,6 @@ MIN_COPY_CORRELATION = 0.999
 hybridisation protocol stay below."""
 MIN_GENES_FOR_CORRELATION = 100
 """Number of genes from which on a correlation shows copies; of fewer, all values must be equal."""
-
-
-def collapse_to_genes(
-    X: Array,
-    probes: Sequence[str],
-    gene_table: str | None,
-    symbol: str | None,
-    collapse_rule: str,
-    problems: list[Problem],
-) -> tuple[Array, tuple[str, ...]] | None:
-    """Return X with one column for each gene, and the genes; None after an error.
-
-    No label is used: of the probes of a gene the one with the largest mean (or interquartile
-    range) over the samples stands for it, or their median in each sample.
-
-    X (n_samples, n_probes) float.
-    gene_table, symbol: gene table and its column of symbols; without it each probe is a gene.
-    collapse_rule: a name in `collapse.COLLAPSE_RULES`.
-    """
-    if gene_table is None:
-        return X, tuple(probes)
-    symbols = _read_first_symbols(gene_table, symbol, problems)
-    if symbols is None:
-        return None
-    named_columns = [column for column, probe in enumerate(probes) if probe in symbols]
-    if not named_columns:
-        message = (
-            f"no gene of the matrix is in its first column: the matrix has {listing(probes)}, "
-            f"the column has {listing(symbols)}; name the gene table of this matrix"
-        )
-        problems.append(Problem(gene_table, message))
-        return None
-    genes_of_columns = [symbols[probes[column]] for column in named_columns]
-    collapse = fit_steps(
-        X[:, named_columns], [{"step": "collapse", "by": genes_of_columns, "rule": collapse_rule}]
-    )
-    return collapse.transform(X[:, named_columns]), tuple(
-        genes_of_columns[column] for column in collapse.genes
-    )
-
-
-def _read_first_symbols(
-    annotation: str, symbol: str | None, problems: list[Problem]
-) -> dict[str, str] | None:
-    """Return the symbol of each probe of a gene table; None after a problem.
-
-    A probe of several genes has the first symbol.
-    """
-    cells = read_name_column(annotation, symbol, meaning="symbol", problems=problems)
-    if cells is None:
-        return None
-    symbol_of_probe = {
-        str(probe): str(text).split(SYMBOL_SEPARATOR)[0].strip() for probe, text in cells.items()
-    }
-    return {probe: name for probe, name in symbol_of_probe.items() if not is_missing(name)}
-
-
-def common_genes(members: Sequence[Member], problems: list[Problem]) -> list[str]:
-    """Return the genes that all studies have, sorted by name; append the problems."""
-    common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
-    if not common:
-        genes_text = "; ".join(
-            f"{member.name} has {listing(member.genes)}" for member in members[:3]
-        )
-        message = (
-            f"no gene is in all of them: {genes_text}; name the table that gives each its symbol "
-            f"in 'annotation'{other_spelling_hint(members[0].genes, members[1].genes)}"
-        )
-        problems.append(Problem(POOLED_STUDIES, message))
-        return []
-    for member in members:
-        if len(common) < MIN_COMMON_SHARE * len(member.genes):
-            message = (
-                f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
-                "are in every study; the others are left out"
-            )
-            problems.append(Problem(member.matrix_file, message, "warning"))
-    problems.extend(_version_problems(members))
-    return sorted(common)
-
-
-def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
-    """Yield a warning for studies whose gene ids have other versions than the first study's."""
-    first_member = members[0]
-    for member in members[1:]:
-        if hint := other_spelling_hint(first_member.genes, member.genes):
-            n_absent = len(set(first_member.genes) - set(member.genes))
-            message = (
-                f"{n_absent} of the {counted(len(first_member.genes), 'gene')} of "
-                f"'{first_member.name}' are not in '{member.name}'{hint}"
-            )
-            yield Problem(member.matrix_file, message, "warning", code="id_spelling")
-
-
-def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
-    """Return for each study its numbers of samples and genes, and of genes that other studies lack.
-
-    Returns
-    -------
-    list of dict
-        name, samples, measured, genes; lost: genes of it that are not common; lacking: name of
-        another study -> number of this study's genes that the other lacks.
-    """
-    genes_of_study = {member.name: set(member.genes) for member in members}
-    common = set.intersection(*genes_of_study.values())
-    return [
-        {
-            "name": member.name,
-            "samples": len(member.table),
-            "measured": member.n_measured,
-            "genes": len(member.genes),
-            "lost": len(genes_of_study[member.name] - common),
-            "lacking": {
-                other_study: len(genes_of_study[member.name] - genes)
-                for other_study, genes in genes_of_study.items()
-                if other_study != member.name
-            },
-        }
-        for member in members
-    ]
 
 
 def read_member(item: Config, settings: StudySettings, problems: list[Problem]) -> Member | None:
@@ -436,6 +315,126 @@ def _step_problems(
         yield Problem(setting, message, "warning")
 
 
+def collapse_to_genes(
+    X: Array,
+    probes: Sequence[str],
+    gene_table: str | None,
+    symbol: str | None,
+    collapse_rule: str,
+    problems: list[Problem],
+) -> tuple[Array, tuple[str, ...]] | None:
+    """Return X with one column for each gene, and the genes; None after an error.
+
+    No label is used: of the probes of a gene the one with the largest mean (or interquartile
+    range) over the samples stands for it, or their median in each sample.
+
+    X (n_samples, n_probes) float.
+    gene_table, symbol: gene table and its column of symbols; without it each probe is a gene.
+    collapse_rule: a name in `gene_filters.COLLAPSE_RULES`.
+    """
+    if gene_table is None:
+        return X, tuple(probes)
+    symbols = _read_first_symbols(gene_table, symbol, problems)
+    if symbols is None:
+        return None
+    named_columns = [column for column, probe in enumerate(probes) if probe in symbols]
+    if not named_columns:
+        message = (
+            f"no gene of the matrix is in its first column: the matrix has {listing(probes)}, "
+            f"the column has {listing(symbols)}; name the gene table of this matrix"
+        )
+        problems.append(Problem(gene_table, message))
+        return None
+    genes_of_columns = [symbols[probes[column]] for column in named_columns]
+    collapse = fit_steps(
+        X[:, named_columns], [{"step": "collapse", "by": genes_of_columns, "rule": collapse_rule}]
+    )
+    return collapse.transform(X[:, named_columns]), tuple(
+        genes_of_columns[column] for column in collapse.genes
+    )
+
+
+def _read_first_symbols(
+    gene_table: str, symbol: str | None, problems: list[Problem]
+) -> dict[str, str] | None:
+    """Return the symbol of each probe of a gene table; None after a problem.
+
+    A probe of several genes has the first symbol.
+    """
+    cells = read_name_column(gene_table, symbol, meaning="symbol", problems=problems)
+    if cells is None:
+        return None
+    symbol_of_probe = {
+        str(probe): str(text).split(SYMBOL_SEPARATOR)[0].strip() for probe, text in cells.items()
+    }
+    return {probe: name for probe, name in symbol_of_probe.items() if not is_missing(name)}
+
+
+def common_genes(members: Sequence[Member], problems: list[Problem]) -> list[str]:
+    """Return the genes that all studies have, sorted by name; append the problems."""
+    common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
+    if not common:
+        genes_text = "; ".join(
+            f"{member.name} has {listing(member.genes)}" for member in members[:3]
+        )
+        message = (
+            f"no gene is in all of them: {genes_text}; name the table that gives each its symbol "
+            f"in 'annotation'{other_spelling_hint(members[0].genes, members[1].genes)}"
+        )
+        problems.append(Problem(POOLED_STUDIES, message))
+        return []
+    for member in members:
+        if len(common) < MIN_COMMON_SHARE * len(member.genes):
+            message = (
+                f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
+                "are in every study; the others are left out"
+            )
+            problems.append(Problem(member.matrix_file, message, "warning"))
+    problems.extend(_version_problems(members))
+    return sorted(common)
+
+
+def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
+    """Yield a warning for studies whose gene ids have other versions than the first study's."""
+    first_member = members[0]
+    for member in members[1:]:
+        if hint := other_spelling_hint(first_member.genes, member.genes):
+            n_absent = len(set(first_member.genes) - set(member.genes))
+            message = (
+                f"{n_absent} of the {counted(len(first_member.genes), 'gene')} of "
+                f"'{first_member.name}' are not in '{member.name}'{hint}"
+            )
+            yield Problem(member.matrix_file, message, "warning", code="id_spelling")
+
+
+def describe_gene_loss(members: Sequence[Member]) -> list[dict[str, Any]]:
+    """Return for each study its numbers of samples and genes, and of genes that other studies lack.
+
+    Returns
+    -------
+    list of dict
+        name, samples, measured, genes; lost: genes of it that are not common; lacking: name of
+        another study -> number of this study's genes that the other lacks.
+    """
+    genes_of_study = {member.name: set(member.genes) for member in members}
+    common = set.intersection(*genes_of_study.values())
+    return [
+        {
+            "name": member.name,
+            "samples": len(member.table),
+            "measured": member.n_measured,
+            "genes": len(member.genes),
+            "lost": len(genes_of_study[member.name] - common),
+            "lacking": {
+                other_study: len(genes_of_study[member.name] - genes)
+                for other_study, genes in genes_of_study.items()
+                if other_study != member.name
+            },
+        }
+        for member in members
+    ]
+
+
 def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:
     """Yield an error for samples that are in two studies: a left-out study must be new.
 
@@ -464,8 +463,7 @@ def check_shared_samples(members: Sequence[Member], common: Sequence[str]) -> It
 
 def _comparable_values(member: Member, common: Sequence[str]) -> Array:
     """Return the values of the common genes, as logarithms if they look raw: samples × genes."""
-    column_of_gene = {gene: column for column, gene in enumerate(member.genes)}
-    X = member.X[:, [column_of_gene[gene] for gene in common]]
+    X = member.values_of(common)
     size = sizes(X)
     if looks_raw(size.p99, size.largest):
         X = np.log2(np.maximum(X, 1.0))  # smaller values are noise

@@ -1,7 +1,8 @@
-"""Records of several studies and of their joint matrix, and the settings they need."""
+"""Records of several studies and of their joint matrix, and checks of their settings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,11 @@ class Member:
     n_measured: int  # number of columns of the matrix, before probes of one gene are one
     dropped_samples: list[dict[str, str]]  # {kind, name, reason} of each sample left out
     files: tuple[str, ...]  # all files that were read
+
+    def values_of(self, genes: Sequence[str]) -> Array:
+        """Return the values of these genes, which the study has: samples × genes."""
+        column_of_gene = {gene: column for column, gene in enumerate(self.genes)}
+        return self.X[:, [column_of_gene[gene] for gene in genes]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
-"""Check whether the samples can be split as the config says, and patients kept on one side.
+"""Check whether samples can be split as the config says, and warn of patients on both sides.
 
 A `Sheet` is the checked sample table: `obs` (index = sample names, cells as strings), and the
 design. `file` is its file, for messages, which name the first fault and count the others. Units of
-a split are groups if there are groups, otherwise samples. A unit of a column that may name patients
-is one of its values.
+a split are groups if there are groups, otherwise samples.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import numpy as np
 from genesig.data.files.columns import (
     MAX_CHANCE,
     MAX_CHANCE_OF_EQUAL_SIZE,
-    MAX_UNIT_SIZE,
-    MIN_UNITS,
+    MAX_PATIENT_SAMPLES,
+    MIN_PATIENTS,
     chance_of_one_response,
     is_covariate,
     names_patients,
@@ -38,14 +37,9 @@ from genesig.words import counted, further_text, is_missing, is_number, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SPLIT_SIDES = ("train", "test")
-
-
-MIN_UNITS_OF_CLASS = 3  # patients in each class; subtypes of tumours are in one class alone
-MIN_UNITS_CALLED_AS_CLASSES = 9
+MIN_PATIENTS_OF_CLASS = 3  # patients in each class; subtypes of tumours are in one class alone
+MIN_NAMED_AS_CLASSES = 9
 """Number of values named after their class from which on they are patients, such as control_01;
 fewer are subclasses, such as control_6h."""
 
@@ -340,15 +334,15 @@ def _group_setting(samples_with_value: pd.DataFrame, name: str, design: Design) 
     """
     if design.classes is None or len(design.classes) != 2 or design.studies:
         return "data.group"
-    labels_of_unit = samples_with_value.groupby(name)[design.label]
-    are_pairs = (labels_of_unit.size() == 2).all() and (labels_of_unit.nunique() == 2).all()
+    labels_of_value = samples_with_value.groupby(name)[design.label]
+    are_pairs = (labels_of_value.size() == 2).all() and (labels_of_value.nunique() == 2).all()
     return "data.pair" if are_pairs else "data.group"
 
 
 def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
     """Yield a warning if the values of a column look like patients with several samples.
 
-    Each value then repeats with one response. Of several columns the one with most units is
+    Each value then repeats with one response. Of several columns the one with most values is
     reported.
     """
     design = sheet.design
@@ -356,20 +350,20 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
     used_columns.add(design.weights)
     used_columns |= {covariate.column for covariate in design.covariates}
     response_texts = [str(word) for word in RESPONSES[design.kind].label_cells(sheet.obs, design)]
-    n_units: dict[str, int] = {}
+    n_values: dict[str, int] = {}
     for name in map(str, sheet.obs.columns):
         if name in used_columns or is_covariate(name):
             continue
-        unit_of_sample = _units_of_samples(sheet, name)
-        samples_with_value = sheet.obs[[cell is not None for cell in unit_of_sample]]
-        if _are_units(unit_of_sample, response_texts, sheet) and _may_be_split(
+        value_of_sample = _values_of_samples(sheet, name)
+        samples_with_value = sheet.obs[[cell is not None for cell in value_of_sample]]
+        if _are_patients(value_of_sample, response_texts, sheet) and _may_be_split(
             samples_with_value, name, design.group
         ):
-            n_units[name] = len({cell for cell in unit_of_sample if cell is not None})
-    if n_units:
-        name = max(n_units, key=lambda column: n_units[column])
+            n_values[name] = len({cell for cell in value_of_sample if cell is not None})
+    if n_values:
+        name = max(n_values, key=lambda column: n_values[column])
         message = (
-            f"each of its {n_units[name]} values has one response, as the samples of one patient"
+            f"each of its {n_values[name]} values has one response, as the samples of one patient"
             " have; samples of one value would stand on both sides of a split: if they belong "
             f"together, set data.group: {name}"
         )
@@ -380,7 +374,7 @@ def _warn_by_repeated_values(sheet: Sheet, file: str) -> Iterator[Problem]:
         )
 
 
-def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
+def _values_of_samples(sheet: Sheet, name: str) -> list[str | None]:
     """Return a column's cells, None where missing, with the study's name if there are several.
 
     Each study numbers its patients by itself.
@@ -395,7 +389,7 @@ def _units_of_samples(sheet: Sheet, name: str) -> list[str | None]:
     ]
 
 
-def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet: Sheet) -> bool:
+def _are_patients(cells: Sequence[str | None], response_texts: Sequence[str], sheet: Sheet) -> bool:
     """Tell whether values repeat with one response each, far more often than by chance.
 
     Values with many samples are conditions of an experiment, not patients, unless all have the same
@@ -405,72 +399,73 @@ def _are_units(cells: Sequence[str | None], response_texts: Sequence[str], sheet
     cells: value of each sample, None where missing.
     response_texts: response of each sample.
     """
-    rows_of_unit: dict[str, list[int]] = {}
+    rows_of_value: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
         if cell is not None:
-            rows_of_unit.setdefault(cell, []).append(row)
-    sizes = [len(unit_rows) for unit_rows in rows_of_unit.values()]
-    repeated_units = [unit_rows for unit_rows in rows_of_unit.values() if len(unit_rows) > 1]
-    if len(rows_of_unit) < MIN_UNITS or not repeated_units:
+            rows_of_value.setdefault(cell, []).append(row)
+    sizes = [len(rows) for rows in rows_of_value.values()]
+    repeated_values = [rows for rows in rows_of_value.values() if len(rows) > 1]
+    if len(rows_of_value) < MIN_PATIENTS or not repeated_values:
         return False
     equal_sizes = len(set(sizes)) == 1
-    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal_sizes and len(sizes) >= 2 * sizes[0]):
+    if sum(sizes) > MAX_PATIENT_SAMPLES * len(sizes) and not (
+        equal_sizes and len(sizes) >= 2 * sizes[0]
+    ):
         return False
-    if any(len({response_texts[row] for row in unit_rows}) > 1 for unit_rows in repeated_units):
+    if any(len({response_texts[row] for row in rows}) > 1 for rows in repeated_values):
         return False
-    n_units_of_class = Counter(response_texts[unit_rows[0]] for unit_rows in rows_of_unit.values())
-    if any(n_units_of_class[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
+    n_values_of_class = Counter(response_texts[rows[0]] for rows in rows_of_value.values())
+    if any(n_values_of_class[name] < MIN_PATIENTS_OF_CLASS for name in sheet.design.classes or ()):
         return False
-    if all(map(is_number, rows_of_unit)) and _are_measurements(rows_of_unit, sheet):
+    if all(map(is_number, rows_of_value)) and _are_measurements(rows_of_value, sheet):
         return False
-    if sheet.design.classes and _are_subclasses(rows_of_unit, sheet):
+    if sheet.design.classes and _are_subclasses(rows_of_value, sheet):
         return False
-    responses = [response_texts[row] for unit_rows in rows_of_unit.values() for row in unit_rows]
+    responses = [response_texts[row] for rows in rows_of_value.values() for row in rows]
     limit = MAX_CHANCE_OF_EQUAL_SIZE if equal_sizes else MAX_CHANCE
-    return chance_of_one_response(list(map(len, repeated_units)), responses) < limit
+    return chance_of_one_response(list(map(len, repeated_values)), responses) < limit
 
 
-def _are_subclasses(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+def _are_subclasses(rows_of_value: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     """Tell whether values are subclasses: control_6h, or a class combined with another column.
 
-    Combined: class and value of a column with at most half as many values give the unit.
+    Combined: class and value of that column, which has at most half as many values, give the value.
 
-    rows_of_unit: value -> rows of its samples.
+    rows_of_value: value -> rows of its samples.
     """
     labels = list(map(str, sheet.obs[sheet.design.label]))
     n_named_as_class = sum(
-        labels[unit_rows[0]].casefold() in unit.casefold()
-        for unit, unit_rows in rows_of_unit.items()
+        labels[rows[0]].casefold() in value.casefold() for value, rows in rows_of_value.items()
     )
-    if 2 * n_named_as_class > len(rows_of_unit) and len(rows_of_unit) < MIN_UNITS_CALLED_AS_CLASSES:
+    if 2 * n_named_as_class > len(rows_of_value) and len(rows_of_value) < MIN_NAMED_AS_CLASSES:
         return True
-    unit_of_row = {row: unit for unit, unit_rows in rows_of_unit.items() for row in unit_rows}
+    value_of_row = {row: value for value, rows in rows_of_value.items() for row in rows}
     for name in sheet.obs.columns:
         cells = list(map(str, sheet.obs[name]))
-        units: dict[tuple[str, str], set[str]] = {}
-        for row, unit in unit_of_row.items():
-            units.setdefault((labels[row], cells[row]), set()).add(unit)
-        has_few_values = 2 * len(set(cells)) <= len(rows_of_unit)
+        values: dict[tuple[str, str], set[str]] = {}
+        for row, value in value_of_row.items():
+            values.setdefault((labels[row], cells[row]), set()).add(value)
+        has_few_values = 2 * len(set(cells)) <= len(rows_of_value)
         if (
             has_few_values
             and name != sheet.design.label
-            and all(len(units_of_cells) == 1 for units_of_cells in units.values())
+            and all(len(values_of_cells) == 1 for values_of_cells in values.values())
         ):
             return True
     return False
 
 
-def _are_measurements(rows_of_unit: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+def _are_measurements(rows_of_value: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
     """Tell whether numbers are decimals, or rise or fall with the mean response.
 
-    rows_of_unit: number, as text -> rows of its samples.
+    rows_of_value: number, as text -> rows of its samples.
     """
-    if any(float(cell) % 1 for cell in rows_of_unit):
+    if any(float(cell) % 1 for cell in rows_of_value):
         return True
     response_kind = RESPONSES[sheet.design.kind]
     response = response_kind.label_values(response_kind.read(sheet.obs, sheet.design))
     mean_responses = [
-        response[list(rows_of_unit[cell])].mean() for cell in sorted(rows_of_unit, key=float)
+        response[list(rows_of_value[cell])].mean() for cell in sorted(rows_of_value, key=float)
     ]
     steps = np.diff(mean_responses)
     return bool((steps >= 0).all() or (steps <= 0).all())

@@ -54,7 +54,7 @@ EFFECT_MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind(
         "regression": ("slope", np.asarray),
     }
 )
-"""Name of the effect b of `pairs.score_effect`, and the function that transforms it."""
+"""Name of the effect b of `score_effect`, and the function that transforms it."""
 
 NeededSamples = tuple[str, str, float, int, int | None]
 """A row of next_study.tsv, in the order of `NEXT_STUDY_COLUMNS`."""
@@ -362,7 +362,7 @@ def effects_table(dataset: Dataset, held_out: HeldOutScores) -> pd.DataFrame:
 
     The odds ratio of two classes, and of each of several against the rest (``class``); the hazard
     ratio; of a number the slope, in its own unit. With covariates there is a second row, adjusted
-    for these (``adjusted``); a missing value is the mean. See `pairs.score_effect`.
+    for these (``adjusted``); a missing value is the mean. See `score_effect`.
     """
     import pandas as pd
 

@@ -271,7 +271,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
       classes are seldom of one size);
     * two classes, both in every group, or in pairs: t of the differences within groups; samples
       without a partner of the other class are left out;
-    * more classes: Welch's F, see `statistics.class_test`; it has no sign;
+    * more classes: Welch's F, see `class_test`; it has no sign;
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units;
     * survival: z of Cox's score test, see `score_test`.
 
