@@ -2,7 +2,8 @@
 
 The problem is ``(1/n)||y - Zb||² + mu ||b||² + tau Σ_j w_j |b_j|``, Z standardised and free of the
 covariates. A record with one more axis holds many training sets, numbered by `q`; `fit_of_set` and
-`pool_of_set` return those of one. `j` numbers features, `p` and `e` those of the pool.
+`pool_of_set` return those of one. `j` numbers features, `p` and `e` those of the pool. The two
+functions of coordinate descent state their own problems.
 
 ST(v, t) = sign(v) max(|v| - t, 0) is the soft threshold.
 """
@@ -47,8 +48,6 @@ COUNTS_DTYPE = np.dtype(
 """Counts of a `FeaturePool`."""
 NO_FACTOR = -1.0  # the ridge of a pool whose `factor` does not belong to its active features
 NOT_IN_POOL = -1  # the position of a feature that is not in the pool
-
-
 MAX_DESCENT_SWEEPS = 10_000  # largest number of sweeps over the coordinates
 
 
@@ -283,19 +282,19 @@ def descend_quadratic(
 ) -> None:
     """Overwrite b (m,) by the minimum of ``½ b'Db - k_y'b + threshold ||b||_1``.
 
-        b_q <- ST(k_y_q - Σ_{p≠q} K_qp b_p, threshold) / diagonal_q
+        b_j <- ST(k_y_j - Σ_{k≠j} K_jk b_k, threshold) / diagonal_j
 
     in turn. D is K (m, m) with `diagonal` (m,) > 0 on its diagonal; with `nonnegative`, b >= 0. The
-    sweeps end once no change of b_q times its diagonal exceeds `max_move`, a size of k_y.
+    sweeps end once no change of b_j times its diagonal exceeds `max_move`, a size of k_y.
     """
     for _ in range(MAX_DESCENT_SWEEPS):
         largest_move = 0.0
-        for q in range(len(b)):
-            previous = b[q]
-            target = k_y[q] - dot(K[q], b) + K[q, q] * previous
+        for j in range(len(b)):
+            previous = b[j]
+            target = k_y[j] - dot(K[j], b) + K[j, j] * previous
             size = (target if nonnegative else abs(target)) - threshold
-            b[q] = np.sign(target) * size / diagonal[q] if size > 0.0 else 0.0
-            largest_move = max(largest_move, abs(b[q] - previous) * diagonal[q])
+            b[j] = np.sign(target) * size / diagonal[j] if size > 0.0 else 0.0
+            largest_move = max(largest_move, abs(b[j] - previous) * diagonal[j])
         if largest_move <= max_move:
             break
 

@@ -1,8 +1,9 @@
 """Step functions along lines: kernels, and the step functions that are nearest to values.
 
-A line is a run of neighbouring entries, such as a chromosome. The functions in Python take the
-values y of several lines, one after the other; the lines begin at the indices `lines`, the first
-at 0. They minimise 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|, without differences between lines.
+A line is a run of neighbouring entries, such as a chromosome. Values y of several lines stand one
+after the other; `lines` are the indices at which they begin, the first 0. The functions in Python
+minimise 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|, without differences between lines; `starts` are
+the indices at which the segments of a step function begin.
 
 Source: Mosci 2009, chapter 5; the solver is that of Johnson (2013).
 """
@@ -29,18 +30,18 @@ def denoise(y: Array, tau: float, values: Array) -> None:
 
 
 @compiled
-def fuse(y: Array, starts: Array, level: float, jump: float, values: Array) -> None:
+def fuse(y: Array, lines: Array, level: float, jump: float, values: Array) -> None:
     """Fill values (d,) with the minimiser of ``½||f - y||² + level (Σ|f_i| + jump Σ|jumps|)``.
 
-    Lines begin at `starts`; f is 0 beyond their ends, so that their ends count as jumps. The l1
+    f is 0 beyond the ends of lines, so that their ends count as jumps. The l1
     term only shrinks the step function of the jumps towards 0.
 
     Source: Friedman, Hastie, Höfling, Tibshirani 2007, Pathwise coordinate optimization, lemma 1.
     """
     d = len(y)
-    for line in range(len(starts)):
-        begin = starts[line]
-        end = starts[line + 1] if line + 1 < len(starts) else d
+    for line in range(len(lines)):
+        begin = lines[line]
+        end = lines[line + 1] if line + 1 < len(lines) else d
         fill_nearest_steps(y[begin:end], level * jump, level * jump, values[begin:end])
     for j in range(d):
         values[j] = max(values[j] - level, 0.0) + min(values[j] + level, 0.0)
@@ -177,10 +178,10 @@ def join_cost(sums: Array, sizes: Array, opens_line: Array, next_segment: Array,
 
 
 @compiled
-def largest_stretch_ratio(g: Array, starts: Array, jump: float) -> float:
+def largest_stretch_ratio(g: Array, lines: Array, jump: float) -> float:
     """Return ``max |sum of g over I| / (len(I) + 2 jump)`` over all stretches I of the lines.
 
-    g (d,), with lines that begin at `starts` (ascending). For a ratio t, the stretch with the
+    g (d,): values along lines. For a ratio t, the stretch with the
     largest ``|sum| - t (len + 2 jump)`` has a larger ratio, or t is the largest.
 
     Source: Dinkelbach 1967, Management Science 13:492.
@@ -192,13 +193,13 @@ def largest_stretch_ratio(g: Array, starts: Array, jump: float) -> float:
     ratio = 0.0
     while best > ratio:
         ratio = best
-        best = ratio_above(g, starts, jump, ratio, sign=1.0)
-        best = max(best, ratio_above(g, starts, jump, ratio, sign=-1.0))
+        best = ratio_above(g, lines, jump, ratio, sign=1.0)
+        best = max(best, ratio_above(g, lines, jump, ratio, sign=-1.0))
     return ratio
 
 
 @jitable
-def ratio_above(g: Array, starts: Array, jump: float, ratio: float, sign: float) -> float:
+def ratio_above(g: Array, lines: Array, jump: float, ratio: float, sign: float) -> float:
     """Return the ratio of the stretch that exceeds `ratio` most, or 0; sums are of ``sign g``.
 
     One pass: the best stretch that ends here continues the best one that ended before, or begins
@@ -210,7 +211,7 @@ def ratio_above(g: Array, starts: Array, jump: float, ratio: float, sign: float)
     largest_excess = 0.0
     best_ratio = 0.0
     for j in range(len(g)):
-        begins = line < len(starts) and starts[line] == j
+        begins = line < len(lines) and lines[line] == j
         if begins:
             line += 1
         if begins or total - ratio * length <= 0:

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from genesig.arrays import Array
-from genesig.optim.classes import slope
+from genesig.optim.classes import shrunken_slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.solution import Path
 
@@ -195,7 +195,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
                 params=weights if groups is None else {**weights, "groups": groups},
             )
             class_index = np.searchsorted(self.classes_, np.asarray(y))
-            self.slope_ = slope(
+            self.slope_ = shrunken_slope(
                 _score_columns(held_out_scores), class_index, weights.get("sample_weight"), groups
             )
         return self

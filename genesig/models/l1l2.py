@@ -1,4 +1,4 @@
-"""The l1-l2 protocol, the logistic elastic net and its Cox model, as scikit-learn estimators."""
+"""The l1-l2 protocol, also for Cox's model, and the logistic elastic net, for scikit-learn."""
 
 from __future__ import annotations
 

@@ -216,9 +216,9 @@ def _slope_variance(scores: Array, line: Array) -> float:
 def _intercepts(scores: Array, class_number: Array, slope: float) -> Array:
     """Return the intercepts (T - 1,) of all classes but the first, fitted at a fixed slope."""
     target = _smoothed_targets(class_number, scores.shape[1])
-    shares = target.mean(axis=0)
+    class_share = target.mean(axis=0)
     offset = slope * _differences(scores)
-    start = np.log(shares[1:] / shares[0])
+    start = np.log(class_share[1:] / class_share[0])
     return _minimise_loss(start, _intercept_columns(scores), target, offset)
 
 
@@ -294,7 +294,7 @@ def probabilities(f: Array, line: Array) -> Array:
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
-def slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:
+def shrunken_slope(scores: Array, class_number: Array, weights: Any, groups: Any = None) -> float:
     """Return the slope b of ``p_k ~ exp(b s_k)`` that is right among new samples, on average.
 
     The slope of smallest cross-entropy, shrunken as in `shrunken_line`. It is finite, because

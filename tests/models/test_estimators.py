@@ -31,7 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.classes import MAX_LOG_SLOPE, VARIANCE_FACTOR, slope
+from genesig.optim.classes import MAX_LOG_SLOPE, VARIANCE_FACTOR, shrunken_slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
@@ -261,7 +261,7 @@ def test_probabilities_are_as_frequent_as_they_say():
 
 def test_slope_of_unrelated_scores_is_next_to_nothing():
     scores = np.tile([0.0, -1.0, 0.0, 1.0], 20).reshape(-1, 2)
-    assert 0 < slope(scores, np.repeat([0, 1], 20), None) < 1e-3
+    assert 0 < shrunken_slope(scores, np.repeat([0, 1], 20), None) < 1e-3
 
 
 def test_slope_of_repeated_rows_is_that_of_a_row_for_each_group():
@@ -270,9 +270,9 @@ def test_slope_of_repeated_rows_is_that_of_a_row_for_each_group():
     y = np.arange(60) % 2
     scores = np.column_stack([np.zeros(60), rng.normal(0.5 * y - 0.25)])
     repeated = np.repeat(scores, 3, axis=0), np.repeat(y, 3), None
-    by_group = slope(*repeated, np.repeat(np.arange(60), 3))
-    assert by_group == pytest.approx(slope(scores, y, None), rel=0.05)
-    assert by_group < 0.9 * slope(*repeated)
+    by_group = shrunken_slope(*repeated, np.repeat(np.arange(60), 3))
+    assert by_group == pytest.approx(shrunken_slope(scores, y, None), rel=0.05)
+    assert by_group < 0.9 * shrunken_slope(*repeated)
 
 
 @named([GroupLassoClassifier(tau=0.05), MultipleKernelClassifier(tau=0.05)])

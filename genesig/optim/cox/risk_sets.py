@@ -24,9 +24,7 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 
 MAX_ETA_RANGE = 600.0  # range of η above which the likelihood is infinite: no hazard ratio is e^600
-
 DEFAULT_TIES = "efron"  # default treatment of ties
-
 GENES_AT_ONCE = 1024  # genes of one call, because a test holds several matrices of them in memory
 
 
@@ -250,7 +248,7 @@ def left_out_deviance(
     infinite E is the worst there is and has no SE: 0.
 
     time, event (n,). folds: the samples left out of each fit, of these n. scores (K, m, n): of all
-    samples. ties: A name in `risk_sets.TIES`. weights (n,), optional: of the samples: they are
+    samples. ties: A name in `TIES`. weights (n,), optional: of the samples: they are
     summed where otherwise samples are counted.
 
     Source: van Houwelingen, Bruinsma, Hart, van 't Veer and Wessels 2006; ``cv.glmnet`` with
@@ -321,7 +319,7 @@ def score_test(
     X (n, d) float.
     y (n,) of times and events.
     stratum (n,) or None: each has a baseline hazard of its own.
-    ties: a name in `risk_sets.TIES`; Efron's variance is that of the test.
+    ties: a name in `TIES`; Efron's variance is that of the test.
     covariates (n, q) or None: then U and V are those of the gene beside them, at their own fit in
         each stratum: ``V = z'Hz - z'HC (C'HC)^-1 C'Hz``.
 
@@ -354,7 +352,7 @@ def _score_and_variance(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Arra
     The rows are in the order of `risk`. Term l of the likelihood has the weight omega_l, and
     shares (T, n) of the samples at risk, by which their mean and variance are taken.
     """
-    from genesig.optim.cox.path import ridge
+    from genesig.optim.cox.path import ridge  # which imports this module
 
     Z = Z - Z.mean(axis=0)
     C = C - C.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Nonlinear selection along a falling tau, and the choice of (tau, ν, width) by held-out rows.
+"""Nonlinear selection along a falling tau, ridge on its variables, and errors of held-out rows.
 
 Kernel ridge on the selected variables S undoes the shrinkage of the penalty,
 

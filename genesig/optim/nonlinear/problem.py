@@ -46,8 +46,8 @@ from genesig.errors import GenesigError
 from genesig.optim.kernels import KernelTables, directional, pull, values
 from genesig.plugins import Registry
 
-FEATURES_PER_BLOCK = 2048
-"""Features in one block of a loop over all features, so that arrays stay in the cache."""
+FEATURES_PER_SLICE = 2048
+"""Features of one pass of a loop over all features, so that arrays stay in the cache."""
 
 ARRAYS_OF_SOLVER = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
 """Arrays of n × d that a solver keeps at once; `admm` keeps four matrices of n d × n d."""
@@ -145,9 +145,9 @@ PENALTIES: Registry[Callable[..., Penalty]] = Registry(
 
 
 def slice_features(d: int) -> Iterator[slice]:
-    """Yield slices of d features, one for each block."""
-    for start in range(0, d, FEATURES_PER_BLOCK):
-        yield slice(start, min(start + FEATURES_PER_BLOCK, d))
+    """Yield slices of d features, each of at most `FEATURES_PER_SLICE`."""
+    for start in range(0, d, FEATURES_PER_SLICE):
+        yield slice(start, min(start + FEATURES_PER_SLICE, d))
 
 
 @dataclass(frozen=True)
@@ -266,10 +266,10 @@ def check_settings(*, nu: float, width: float, mu: float, degree: int) -> None:
 
 def check_tau(tau: Sequence[float]) -> None:
     """Raise if fractions of tau_max are not positive or not falling."""
-    values = np.asarray(tau, dtype=float)
-    if not (values.size and np.isfinite(values).all() and (values > 0).all()):
+    fractions = np.asarray(tau, dtype=float)
+    if not (fractions.size and np.isfinite(fractions).all() and (fractions > 0).all()):
         raise InvalidProblem(f"tau must be positive fractions of tau_max, found {list(tau)}")
-    if (np.diff(values) > 0).any():
+    if (np.diff(fractions) > 0).any():
         raise InvalidProblem("tau must fall along the path, so that each fit starts the next")
 
 

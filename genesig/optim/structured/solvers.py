@@ -1,4 +1,4 @@
-"""Norms of blocks as penalties, and solvers of problems with them, one interface.
+"""Norms of blocks as penalties, and two solvers of problems with them behind one function.
 
 A penalty is a norm Omega. K = {g: Omega°(g) <= 1} is where its dual norm is at most 1, and the
 proximal map at level l is the identity minus the projection on l K (Moreau). So one scheme serves
@@ -40,7 +40,6 @@ from genesig.optim.structured.solution import (
 )
 
 MAX_PROX_SWEEPS = 10_000  # largest number of sweeps of the block ascent
-
 MAX_PROJECTION_STEPS = 50_000  # largest number of steps of a fit
 STEPS_PER_CHECK = 10  # number of steps from one certificate to the next
 INNER_TOLERANCE = 1e-6  # first inner tolerance; it falls with the third power of the steps

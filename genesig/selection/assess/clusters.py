@@ -7,9 +7,9 @@ quantile is that of Student's t, on the degrees of freedom of Satterthwaite (194
 in every group, variances are the usual ones; then `group_numbers` returns None, and the measures
 keep their usual intervals.
 
-y holds the number of each sample's class, 0 to T - 1, and f (n, T) a margin for each class; the
-prediction is the class of the largest margin. Where two share the largest there is none, and the
-sample counts as wrong.
+In measures of several classes y holds the number of each sample's class, 0 to T - 1, and f (n, T) a
+margin for each class; the prediction is the class of the largest margin. Where two share the
+largest there is none, and the sample counts as wrong.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from genesig.selection.assess.intervals import (
     NO_INTERVAL,
     NORMAL_QUANTILE,
     Interval,
-    area_variance,
     auc,
     hull,
+    newcombe,
     placements,
     share_limits,
     t_quantile,
     wilson,
 )
 
-MAX_NEWTON_STEPS = 100  # largest number of Newton steps of `calibration_slope`
+MAX_NEWTON_STEPS = 100  # largest number of Newton steps of `class_calibration_slope`
 
 
 class Spread(NamedTuple):
@@ -238,7 +238,13 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
     if grouped_spread.error:  # Student's t over the normal quantile
         inflation *= (grouped_spread.half_width / grouped_spread.error / NORMAL_QUANTILE) ** 2
     score_intervals = [
-        score_interval(side_area, int(positive.sum()), int((~positive).sum()), inflation)
+        newcombe(
+            side_area,
+            int(positive.sum()),
+            int((~positive).sum()),
+            inflation,
+            tolerance=1e-4,  # the step of θ: with many groups no θ may be as near
+        )
         for side_area, (positive, _) in zip(areas, sides, strict=True)
     ]
     widths = np.sqrt(np.square(np.transpose(score_intervals) - areas).sum(axis=1)) / len(sides)
@@ -259,17 +265,6 @@ def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
     if not (ungrouped.error > 0 and grouped.error > 0):
         return max_effect
     return float(np.clip((grouped.error / ungrouped.error) ** 2, 1 / max_effect, max_effect))
-
-
-def score_interval(area: float, n_positive: int, n_negative: int, effect: float) -> Interval:
-    """Return the score interval of an AUC with a design effect, which multiplies its variance.
-
-    It holds the θ with |area - θ| <= z √(effect V(θ)), see `intervals.newcombe`.
-    """
-    theta = np.linspace(0.0, 1.0, 10001)
-    width = NORMAL_QUANTILE * np.sqrt(effect * area_variance(theta, n_positive, n_negative))
-    is_compatible = np.abs(area - theta) <= width + 1e-4  # 1e-4 is the step of theta
-    return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 
 def explained_interval(y: Array, f: Array, group: Array) -> Interval:

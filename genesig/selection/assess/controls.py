@@ -1,4 +1,4 @@
-"""Models of the covariates alone and what all genes add to them; controls and all methods."""
+"""Controls of the study: covariates alone, permuted labels, and all other methods."""
 
 from __future__ import annotations
 
@@ -32,13 +32,11 @@ from genesig.selection.genes.frequency import frequency_curve, selection_counts
 if TYPE_CHECKING:
     import pandas as pd
 
-
 CHOSEN_COLUMN = -1  # column of held-out scores that `Fits.with_chosen` appends
 BAND_PERCENTILES = (5, 50, 95)  # percentiles of the permutations that the frequency curve shows
 
 GENESIG = "genesig"  # name of genesig's own models in controls.tsv
-
-FDR_SELECTED = "genesig, FDR-selected genes"  # name of that model in controls.tsv
+FDR_SELECTED = "genesig, FDR-selected genes"  # name of the model of these genes there
 
 DIFFERENCE_COLUMNS = ["difference", "difference_low", "difference_high"]
 ASSESSMENT_COLUMNS = [field.name for field in fields(Assessment)]

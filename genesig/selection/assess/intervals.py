@@ -1,4 +1,4 @@
-"""Measures of held-out samples, y against the score f(x), and their intervals.
+"""Measures of held-out samples, y against the score f(x), their intervals, detectable effects.
 
 For two classes y is ±1, the prediction is sign f, and a score of exactly 0 is an error, as it
 predicts no class. A measure that the samples do not define (a class is absent, the response is
@@ -20,9 +20,7 @@ import numpy as np
 from genesig.arrays import Array
 
 MIN_BIN_SAMPLES = 8  # samples of a bin of similar scores, below which fewer bins are made
-
 MAX_BINS = 5  # largest number of bins of similar scores
-
 
 Interval = tuple[float, float]
 
@@ -30,8 +28,8 @@ CONFIDENCE_LEVEL = 0.95
 NORMAL_QUANTILE = 1.959963984540054  # the normal quantile at (1 + CONFIDENCE_LEVEL)/2
 NO_INTERVAL: Interval = (np.nan, np.nan)
 
-ALPHA = 0.05
-POWER = 0.8
+ALPHA = 0.05  # level of the tests of `detectable`
+POWER = 0.8  # probability with which they detect an effect
 _NORMAL = NormalDist()
 
 
@@ -303,13 +301,20 @@ def area_limits(area: float, standard_error: float, score_limits: Interval) -> I
     )
 
 
-def newcombe(area: float, n_positive: float, n_negative: float) -> Interval:
-    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4."""
+def newcombe(
+    area: float,
+    n_positive: float,
+    n_negative: float,
+    design_effect: float = 1.0,
+    tolerance: float = 1e-12,
+) -> Interval:
+    """Return the score interval of an AUC: the θ with |area - θ| <= z √V(θ), on a grid of 1e-4.
+
+    V is that of `area_variance` times the design effect. tolerance: added to the right side.
+    """
     theta = np.linspace(0.0, 1.0, 10001)
-    is_compatible = (
-        np.abs(area - theta)
-        <= NORMAL_QUANTILE * np.sqrt(area_variance(theta, n_positive, n_negative)) + 1e-12
-    )
+    width = NORMAL_QUANTILE * np.sqrt(design_effect * area_variance(theta, n_positive, n_negative))
+    is_compatible = np.abs(area - theta) <= width + tolerance
     return float(theta[is_compatible][0]), float(theta[is_compatible][-1])
 
 

@@ -26,19 +26,16 @@ from genesig.words import is_missing, is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MAX_DESCRIBED_COLUMNS = 12
 MAX_LISTED_LEVELS = 6  # different values of a column that are listed, even if numeric
 MIN_SAMPLES_PER_WORD = 4
 """Samples for each word, on average, of a column of many words that are no names of samples."""
 
-
 Groups = dict[str, Array]  # name -> members (n,) bool; all samples are the group ''
 
 FRACTION_COLUMNS = ["share", "median", "low", "high"]
 PATIENT_COLUMNS = ["column", "kind", "level", "group", "samples", "missing", "count"]
+PATIENT_COLUMNS += FRACTION_COLUMNS
 
 RARE_LEVELS = "others"  # kind of the row that counts the rarer words of a column together
 EVENT = "event"
@@ -63,6 +60,32 @@ HALF_WIDTH = 0.05  # half the width of the 95 % interval that a validation is to
 MIN_R2_SAMPLES = 234
 """Samples that estimate a standard deviation to within 10 % (Riley et al. 2019, criterion 3)."""
 NEXT_STUDY_COLUMNS = ["measure", "basis", "value", "samples", "events"]
+
+
+def patient_tables(
+    dataset: Dataset, splits: Splits, predictions: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of the patients and of the effect of the held-out score.
+
+    They are ``patients``, ``score_effect``, ``subgroups`` and ``next_study``; `predictions` are
+    those of predictions.tsv.
+    """
+    kind = ASSESSMENT_KINDS[dataset.design.kind]
+    classes = dataset.design.classes
+    chosen_predictions = predictions[predictions["mu"].isna()]
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
+    row = dataset.rows(chosen_predictions["sample"].tolist())
+    split = chosen_predictions["split"].map(split_number).to_numpy()
+    scores = kind.read_scores(chosen_predictions, classes)[:, None]
+    permutation = np.zeros(len(row), dtype=np.int64)  # 0: the observed labels
+    held_out = complete_held_out(dataset, splits, row, split, scores, permutation)
+    described, left_out = read_traits(dataset)
+    return {
+        "patients": patients_table(dataset, described, left_out),
+        "score_effect": effects_table(dataset, held_out),
+        "subgroups": subgroups_table(held_out, kind.headline, described),
+        "next_study": next_study_table(held_out, kind.headline, classes),
+    }
 
 
 @dataclass(frozen=True)
@@ -142,9 +165,6 @@ def _reason_left_out(column: Trait, is_unit_column: bool) -> str | None:
     # Consecutive whole numbers, each once, are more likely numbers of samples than measurements.
     is_numbering = n_different == n_known and np.ptp(column.numbers[column.is_known]) == n_known - 1
     return "numbers samples or patients" if is_numbering else None
-
-
-PATIENT_COLUMNS += FRACTION_COLUMNS
 
 
 def patients_table(
@@ -328,32 +348,6 @@ def _measure_subgroup(held_out: HeldOutScores, headline: Headline) -> dict[str, 
         "error": assessment.error,
         "low": assessment.low,
         "high": assessment.high,
-    }
-
-
-def patient_tables(
-    dataset: Dataset, splits: Splits, predictions: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
-    """Return the tables of the patients and of the effect of the held-out score.
-
-    They are ``patients``, ``score_effect``, ``subgroups`` and ``next_study``; `predictions` are
-    those of predictions.tsv.
-    """
-    kind = ASSESSMENT_KINDS[dataset.design.kind]
-    classes = dataset.design.classes
-    chosen_predictions = predictions[predictions["mu"].isna()]
-    split_number = {split.name: number for number, split in enumerate(splits.outer)}
-    row = dataset.rows(chosen_predictions["sample"].tolist())
-    split = chosen_predictions["split"].map(split_number).to_numpy()
-    scores = kind.read_scores(chosen_predictions, classes)[:, None]
-    permutation = np.zeros(len(row), dtype=np.int64)  # 0: the observed labels
-    held_out = complete_held_out(dataset, splits, row, split, scores, permutation)
-    described, left_out = read_traits(dataset)
-    return {
-        "patients": patients_table(dataset, described, left_out),
-        "score_effect": effects_table(dataset, held_out),
-        "subgroups": subgroups_table(held_out, kind.headline, described),
-        "next_study": next_study_table(held_out, kind.headline, classes),
     }
 
 

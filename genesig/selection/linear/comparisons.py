@@ -42,22 +42,17 @@ from genesig.selection.linear.training_sets import (
 if TYPE_CHECKING:
     import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 GeneLists = Sequence[Array]  # numbers of the genes of each list
 
 N_RANDOM_LISTS = 200  # random lists, enough to know the rank of a signature to half a percent
 LISTS_AT_ONCE = 50  # lists refitted at once, because their scores of all samples are in memory
 TIE_TOLERANCE = 1e-12  # difference of errors that counts as none
-GENESIG_ROW = "genesig"
+GENESIG_ROW = "genesig"  # this and the next three: kinds of rows
 PUBLISHED_ROW = "published"
 RANDOM_ROW = "random"
+WITHOUT_ROW = "without"  # an omic is left out
 
 log = logging.getLogger(__name__)
-
-
-WITHOUT_ROW = "without"
 
 
 def published_table(

@@ -136,9 +136,9 @@ def contributions_to_scores(
 class HeldOutContributions:
     """Terms of the mean held-out scores of n samples: p genes, then q covariates.
 
-    A term is weight * (value - training mean), as in `contributions.Contributions` of the final
-    model, averaged over the models that left the sample out. With several classes the
-    score is the margin of the sample's class over the largest of the others.
+    A term is weight * (value - training mean), as in `Contributions` of the final model, averaged
+    over the models that left the sample out. With several classes the score is the margin of the
+    sample's class over the largest of the others.
     """
 
     genes: Array  # (p,) int: numbers of the genes with a weight in any fit, ascending
