@@ -45,7 +45,6 @@ from genesig.results.files import whole_file
 
 T = TypeVar("T")
 
-
 # names of pictures: each panel is the first one of its row that the page has
 PANEL_CHOICE = (
     ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
@@ -72,122 +71,6 @@ _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
 _SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
 
 MAX_UNBROKEN_LETTERS = 16  # longer texts may break after each underscore
-
-
-def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
-    """Return work(0), ..., work(count - 1), each done by the next free process.
-
-    Processes are forked where that is safe, so libraries and data need not be loaded again. They
-    read the numbers of pieces from a pipe, so they end if the first process is killed. A piece
-    without a result is done again by the first process, which raises its error.
-
-    work: takes the number of a piece; its result must be picklable.
-    count: pieces, fewer than 256: each number is a byte of the pipe.
-    """
-    if processes == 1 or sys.platform in ("win32", "darwin"):
-        return [work(piece) for piece in range(count)]
-    queue = _fill_queue(count)
-    workers = [_start_worker(work, queue) for _ in range(processes - 1)]  # this process works, too
-    results = _work_off(work, queue)
-    for result, process in workers:
-        with suppress(EOFError):
-            results |= result.recv()
-        process.join()
-    os.close(queue)
-    return [results[piece] if piece in results else work(piece) for piece in range(count)]
-
-
-def _fill_queue(count: int) -> int:
-    """Return the reading end of a pipe that holds the numbers of all pieces."""
-    queue, queue_end = os.pipe()
-    os.write(queue_end, bytes(range(count)))
-    os.close(queue_end)
-    return queue
-
-
-def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
-    """Return the results, by number, of the pieces that this process takes from the queue."""
-    results = {}
-    while number := os.read(queue, 1):
-        results[number[0]] = work(number[0])
-    return results
-
-
-def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
-    """Start a process that works off the queue; return the pipe of its results, and the process."""
-    fork = get_context("fork")
-    receiver, sender = fork.Pipe(duplex=False)
-    process = fork.Process(target=_send_results, args=(sender, work, queue), daemon=True)
-    with warnings.catch_warnings():
-        # It warns of the threads of the linear algebra library, which is made to be forked.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    sender.close()
-    return receiver, process
-
-
-def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
-    """Work off the queue and send the results; nothing is sent if a piece fails."""
-    with suppress(Exception):
-        sender.send(_work_off(work, queue))
-
-
-class Composite(NamedTuple):
-    """The main pictures of the page as panels of one figure."""
-
-    svg: str
-    pdf: bytes
-    legend: str
-
-
-def composite(data: Report, limits: Limits) -> Composite | None:
-    """Return the composite figure for a paper; None if the page has no picture for it."""
-    sections = [write(data, limits) for write in writers(data)]
-    item_lists = [
-        summary(data, limits).items,
-        *(flat_items(section.items) for section in sections if section is not None),
-    ]
-    pictures = {
-        item.name: item for items in item_lists for item in items if isinstance(item, Picture)
-    }
-    chosen = [
-        next((pictures[name] for name in names if name in pictures), None) for names in PANEL_CHOICE
-    ]
-    images = [image for image in chosen if image is not None][:MAX_PANELS]
-    if not images:
-        return None
-    panels = list(zip(ascii_lowercase, images, strict=False))
-    captions = (f"({letter}) {image.title}. {image.caption}" for letter, image in panels)
-    description = "; ".join(f"{letter}: {image.description}" for letter, image in panels)
-    title = headline(data)
-    svg, pdf = _draw_panels(images, title, description)
-    return Composite(svg, pdf, " ".join([title, *captions]))
-
-
-def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tuple[str, bytes]:
-    """Return the pictures drawn as lettered panels, as SVG and as PDF."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    panel_rows = -(-len(images) // PANEL_COLUMNS)
-    with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
-        # Programs that show PDF and SVG have the letters that the font of matplotlib lacks.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = Figure((FIGURE_WIDTH, panel_rows * PANEL_HEIGHT), layout="constrained")
-        panels = figure.subfigures(panel_rows, PANEL_COLUMNS, squeeze=False).ravel()
-        for letter, panel, image in zip(ascii_lowercase, panels, images, strict=False):
-            with in_panel(panel):
-                if image.draw is not None:
-                    image.draw()
-                make_narrow(panel)
-            for axes in panel.axes:
-                if len(axes.get_yticks()) > MAX_PANEL_ROW_NAMES:
-                    axes.set_yticks([])
-            panel.suptitle(letter, x=0.01, ha="left", fontsize=9, fontweight="bold")
-        svg = as_svg(figure, COMPOSITE_NAME, title, description)
-        stream = io.BytesIO()
-        figure.savefig(stream, format="pdf", metadata={"CreationDate": None})
-    return svg, stream.getvalue()
 
 
 def render(
@@ -345,3 +228,119 @@ def breakable(text: str) -> Markup:
     """
     words = text.split("_") if len(text) > MAX_UNBROKEN_LETTERS else [text]
     return Markup("_<wbr>").join(words)
+
+
+class Composite(NamedTuple):
+    """The main pictures of the page as panels of one figure."""
+
+    svg: str
+    pdf: bytes
+    legend: str
+
+
+def composite(data: Report, limits: Limits) -> Composite | None:
+    """Return the composite figure for a paper; None if the page has no picture for it."""
+    sections = [write(data, limits) for write in writers(data)]
+    item_lists = [
+        summary(data, limits).items,
+        *(flat_items(section.items) for section in sections if section is not None),
+    ]
+    pictures = {
+        item.name: item for items in item_lists for item in items if isinstance(item, Picture)
+    }
+    chosen = [
+        next((pictures[name] for name in names if name in pictures), None) for names in PANEL_CHOICE
+    ]
+    images = [image for image in chosen if image is not None][:MAX_PANELS]
+    if not images:
+        return None
+    panels = list(zip(ascii_lowercase, images, strict=False))
+    captions = (f"({letter}) {image.title}. {image.caption}" for letter, image in panels)
+    description = "; ".join(f"{letter}: {image.description}" for letter, image in panels)
+    title = headline(data)
+    svg, pdf = _draw_panels(images, title, description)
+    return Composite(svg, pdf, " ".join([title, *captions]))
+
+
+def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tuple[str, bytes]:
+    """Return the pictures drawn as lettered panels, as SVG and as PDF."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    panel_rows = -(-len(images) // PANEL_COLUMNS)
+    with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
+        # Programs that show PDF and SVG have the letters that the font of matplotlib lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = Figure((FIGURE_WIDTH, panel_rows * PANEL_HEIGHT), layout="constrained")
+        panels = figure.subfigures(panel_rows, PANEL_COLUMNS, squeeze=False).ravel()
+        for letter, panel, image in zip(ascii_lowercase, panels, images, strict=False):
+            with in_panel(panel):
+                if image.draw is not None:
+                    image.draw()
+                make_narrow(panel)
+            for axes in panel.axes:
+                if len(axes.get_yticks()) > MAX_PANEL_ROW_NAMES:
+                    axes.set_yticks([])
+            panel.suptitle(letter, x=0.01, ha="left", fontsize=9, fontweight="bold")
+        svg = as_svg(figure, COMPOSITE_NAME, title, description)
+        stream = io.BytesIO()
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None})
+    return svg, stream.getvalue()
+
+
+def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
+    """Return work(0), ..., work(count - 1), each done by the next free process.
+
+    Processes are forked where that is safe, so libraries and data need not be loaded again. They
+    read the numbers of pieces from a pipe, so they end if the first process is killed. A piece
+    without a result is done again by the first process, which raises its error.
+
+    work: takes the number of a piece; its result must be picklable.
+    count: pieces, fewer than 256: each number is a byte of the pipe.
+    """
+    if processes == 1 or sys.platform in ("win32", "darwin"):
+        return [work(piece) for piece in range(count)]
+    queue = _fill_queue(count)
+    workers = [_start_worker(work, queue) for _ in range(processes - 1)]  # this process works, too
+    results = _work_off(work, queue)
+    for result, process in workers:
+        with suppress(EOFError):
+            results |= result.recv()
+        process.join()
+    os.close(queue)
+    return [results[piece] if piece in results else work(piece) for piece in range(count)]
+
+
+def _fill_queue(count: int) -> int:
+    """Return the reading end of a pipe that holds the numbers of all pieces."""
+    queue, queue_end = os.pipe()
+    os.write(queue_end, bytes(range(count)))
+    os.close(queue_end)
+    return queue
+
+
+def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
+    """Return the results, by number, of the pieces that this process takes from the queue."""
+    results = {}
+    while number := os.read(queue, 1):
+        results[number[0]] = work(number[0])
+    return results
+
+
+def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
+    """Start a process that works off the queue; return the pipe of its results, and the process."""
+    fork = get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    process = fork.Process(target=_send_results, args=(sender, work, queue), daemon=True)
+    with warnings.catch_warnings():
+        # It warns of the threads of the linear algebra library, which is made to be forked.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    sender.close()
+    return receiver, process
+
+
+def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
+    """Work off the queue and send the results; nothing is sent if a piece fails."""
+    with suppress(Exception):
+        sender.send(_work_off(work, queue))

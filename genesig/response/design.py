@@ -9,8 +9,6 @@ from typing import Any
 from genesig.response.covariates import Covariate
 
 SEVERAL_CLASSES = "several_classes"  # the kind of a classification into more than two classes
-
-
 BALANCED = "balanced"  # weights of samples by which each class of a training set counts alike
 
 Label = str | Mapping[str, Any]
@@ -21,7 +19,7 @@ SPECIFICITY = "specificity"
 COST = "cost"
 YOUDEN = "youden"
 DECISION_RULES = (SENSITIVITY, SPECIFICITY, COST, YOUDEN)
-"""Keys of the section that state how the threshold is found."""
+"""Keys of the section ``decision`` of a config: each states how the threshold is found."""
 
 
 @dataclass(frozen=True)

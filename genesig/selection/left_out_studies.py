@@ -43,7 +43,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     """Return studies.tsv: the measure of each study by models that had seen none of its samples.
 
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
-    which that of the ``next study`` lies (see `next_study`), on the scale of `STUDY_MEASURES`.
+    which that of the ``next study`` lies (see `meta_analysis.next_study`), on the scale of `STUDY_MEASURES`.
     Columns: row, study, samples, measure, value, low, high; error, the balanced error where there
     are classes; ``measured``, ``genes`` and ``lost``, the columns of the study's matrix, the genes
     that they measure, and those of them that another study lacks; ``apart``, 1 if the value is

@@ -40,7 +40,6 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-
 LABEL_READERS = ByKind(
     {
         "classification": read_classes,

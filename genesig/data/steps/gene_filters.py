@@ -18,7 +18,6 @@ from genesig.errors import GenesigError, did_you_mean, pick
 if TYPE_CHECKING:
     import pandas as pd
 
-
 # The name of a probe is that of its set; from the second probe on, its number follows:
 # ``1007_s_at#2`` (see `affy.layouts.Probes`).
 PROBE_NUMBER = re.compile(r"#\d+$")

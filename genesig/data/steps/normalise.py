@@ -93,7 +93,6 @@ STEPS_WITH_RESPONSE = ("fix_studies",)  # steps that use the response of the tra
 # Steps whose class has `settings_by_training_set`, which computes for many sets at once.
 SHARED_STEPS = ("knn_impute",)
 
-
 NORMALISERS: Registry[Any] = Registry(
     "steps",
     {

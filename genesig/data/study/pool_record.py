@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 STUDY_COLUMN = "study"  # column of the sample table that names each sample's study
 WEIGHT_COLUMN = "study_weight"  # column with the weights by which every study counts alike
 
-
 MIN_STUDIES = 2
 KEYS_OF_ONE_STUDY = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
 """Keys of the section ``data`` that speak of the columns or cells of one matrix."""

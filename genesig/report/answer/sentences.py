@@ -25,7 +25,7 @@ from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 # A smaller p is written as a bound, because it rests on the far tail of a normal curve.
 SMALLEST_EXACT_P = NormalDist().cdf(-NORMAL_QUANTILE) * 1e-3
 
-
+# questions and answers of the checks
 CHANCE_QUESTION = "Better than chance?"
 EXTERNAL_QUESTION = "Tested in an external cohort?"
 GENES_QUESTION = "Would other patients give the same genes?"
@@ -158,7 +158,7 @@ def grade_rules(data: Study) -> str:
 
 
 class Check(NamedTuple):
-    """A row of the table."""
+    """A row of the table of checks."""
 
     question: str
     answer: str  # a few words
@@ -273,8 +273,8 @@ def _check_batches(data: Study) -> Check:
     column = clean(batch["column"])
     if batch["association"] is None:
         return Check(question, UNKNOWN, f"The association with {column} is not defined")
-    measure = "Cramér's V" if data["study"]["classes"] else "Correlation ratio"
-    detail = f"{measure} of {column} and outcome {decimal(batch['association'])}"
+    association = "Cramér's V" if data["study"]["classes"] else "Correlation ratio"
+    detail = f"{association} of {column} and outcome {decimal(batch['association'])}"
     if batch["association"] < MIN_WEAK_ASSOCIATION:
         return Check(question, NO, f"{detail} (below {MIN_WEAK_ASSOCIATION:g})")
     if batch["association"] <= MIN_WARNED_ASSOCIATION:

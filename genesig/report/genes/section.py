@@ -1,4 +1,4 @@
-"""Sections about the signature, its values, single genes, and accuracy by number of genes.
+"""Sections and Methods: signature, its values, single genes, accuracy by number of genes.
 
 The chosen list of a split is the gene list that its inner folds chose, and the page reports; its
 nested lists grow with the weight μ of the squared norm.

@@ -1,4 +1,4 @@
-"""Tables of the page: rows of result tables as text, and the size of a validation study.
+"""Rows and tables of the page, words about differences, and the size of a validation study.
 
 Result tables have rows of the nested gene lists, which grow with mu, and rows without a mu: those
 are about the chosen lists, which the inner folds of each split chose and the page reports.
@@ -31,16 +31,14 @@ if TYPE_CHECKING:
 
 TableRow = dict[str, Any]
 
-
 _GENE_COLUMNS = {"symbol": "gene", "prototype_symbol": "prototype"}  # ids, by column of symbols
-
 _TEXT_KINDS = ("text", "name", "model", "symbol", "genes")
 
 CI_FROM = "95% CI from"
 CI_TO = "to"
 SINGLE_GENE_TEST = "single-gene test"  # in headings of p and q, if the test is no t-test
 
-NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
+NO_INTERVAL_WORDS = "a difference without an interval, so chance is not ruled out"
 
 MIN_CALIBRATION_PATIENTS = 100  # of each class, or with the event
 

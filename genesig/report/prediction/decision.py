@@ -39,7 +39,6 @@ from genesig.response.design import COST, YOUDEN, decision_rules_in
 from genesig.selection.assess.calibration import reliability
 
 THRESHOLD_GRID = np.arange(1, 100) / 100  # threshold probabilities of the decision curve
-
 MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
 MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
 WORDS = Wording(

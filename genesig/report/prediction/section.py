@@ -1,4 +1,4 @@
-"""Sections about model selection, accuracy, classes, permutations, other methods, samples."""
+"""Sections and Methods: model selection, accuracy, classes, permutations, baselines, samples."""
 
 from __future__ import annotations
 
