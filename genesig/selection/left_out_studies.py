@@ -48,7 +48,7 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     error if there are classes; ``measured``, ``genes`` and ``lost``, the columns of the study's
     matrix, the genes that they measure, and those of them that another study lacks; ``apart``, 1 if
     the value is outside the interval that the other studies predict for a study of this size; i2
-    and tau of the row ``mean``. Scores of several repeats are averaged. The next study has no value.
+    and tau of the row ``mean``. Scores of repeats are averaged. The next study has no value.
 
     dataset: of several studies. predictions: predictions.tsv.
     """

@@ -251,7 +251,7 @@ def is_nameless(name: str) -> bool:
 
 
 def find_annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
-    """Return the rows that describe genes; {} if these are all rows.
+    """Return the rows that describe genes; none if these are all rows.
 
     A row that the sample table lists is a sample; without a table no row is listed. The others are
     recognised by their names, by words, by `_rows_of_ids` or by `_rows_of_totals`.
@@ -282,13 +282,16 @@ def _has_only_words(matrix: Matrix, row: int) -> bool:
         return False
     words = [matrix.text(row, column) for column in range(len(matrix.columns))]
     words = [word for word in words if not is_missing(word)]
-    return bool(words) and not any(
-        is_number(word.replace(",", "")) or without_thousands(word) for word in words
-    )
+    return bool(words) and not any(map(is_number_with_thousands, words))
+
+
+def is_number_with_thousands(text: str) -> bool:
+    """Tell whether a text is a number, with or without signs of thousands."""
+    return is_number(text.replace(",", "")) or bool(without_thousands(text))
 
 
 def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
-    """Return the one row of ids: different whole numbers, unlike the samples; {} if none or more.
+    """Return the one row of ids: different whole numbers, unlike the samples; empty if more.
 
     rows: those that may be ids. Two rows unlike the others may be two odd samples.
     """

@@ -43,10 +43,11 @@ from genesig.data.files.non_gene_kinds import (
     NonGeneKind,
     find_annotation_rows,
     is_nameless,
+    is_number_with_thousands,
     kinds_by_name,
 )
 from genesig.errors import Problem
-from genesig.words import as_read, counted, is_missing, is_number, listing, without_thousands
+from genesig.words import as_read, counted, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +258,7 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
         row, column = reversed(place) if matrix.transposed else place
         if row not in rows or is_missing(text):
             continue
-        if is_number(text.replace(",", "")) or without_thousands(text):
+        if is_number_with_thousands(text):
             numeric.add(column)
         else:
             n_words[column] += 1

@@ -394,7 +394,7 @@ def normalise_samples(
         align = best_alignment(errors)
     steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
-        # by which new samples are checked, whose values are aligned, too
+        # New samples, whose values are aligned as well, are compared with these.
         notes["before_alignment"] = list(median_and_p99(X))
     X = _apply_to_all(steps, before_alignment)
     notes["steps"] = [*notes["steps"], *map(dict, steps)]
@@ -419,7 +419,7 @@ def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:
 
 
 def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
-    """Return the error of each candidate alignment by all samples; empty if there is no choice."""
+    """Return the error of each alignment of the data set; empty if there is no choice."""
     choice = alignments_to_choose(replace(dataset, unaligned=dataset.X))
     response = dataset.response_kind.numeric_response(dataset.response())
     return {} if choice is None else choice.errors(response, np.arange(len(response)))

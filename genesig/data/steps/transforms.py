@@ -1,4 +1,4 @@
-"""Steps that look at one sample at a time, and steps that centre and scale genes."""
+"""Steps that look at one sample at a time or centre and scale genes; stored fields of all steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 
-ZEROS_AS_MISSING = "zeros_as_missing"
+ZEROS_AS_MISSING = "zeros_as_missing"  # name of the step in a config
 
 
 class RowWiseStep:
@@ -129,7 +129,7 @@ def state_of(step: Any) -> dict[str, Any]:
 
 
 def stored_fields(step: Any) -> list[str]:
-    """Return the names of the stored fields of a step, or of its class."""
+    """Return the fields of a step, or of its class, by name, without those marked as not stored."""
     return [field.name for field in fields(step) if field.metadata.get("stored", True)]
 
 

@@ -224,9 +224,8 @@ def _translate_response(
     )
     class_of_word = {str(word): name for word, name in item["classes"].items()}
     cells[label] = cells[label].map(lambda cell: class_of_word.get(cell, cell))
-    if (
-        item["event"] is not None and len(settings.outcome.columns) > 1
-    ):  # otherwise `check_study_settings` refuses the event
+    # `check_study_settings` refuses an event of other kinds of outcome.
+    if item["event"] is not None and len(settings.outcome.columns) > 1:
         cells[settings.outcome.columns[1]] = _translate_events(
             cells[settings.outcome.columns[1]], item["event"], settings.outcome.event
         )

@@ -50,7 +50,7 @@ def check_design(sheet: Sheet, config: Config, file: str) -> Iterator[Problem]:
     Of several classes with too few units the rarest is reported.
     """
     if sheet.design.pair is not None:
-        yield from _check_pairs(sheet, file) if sheet.design.classes else ()  # else refused
+        yield from _check_pairs(sheet, file) if sheet.design.classes else ()  # no classes: refused
     elif LABEL_RULES[sheet.design.kind].one_response_per_group and sheet.design.group is not None:
         yield from _check_groups(sheet, file)
     splits = config["splits"]

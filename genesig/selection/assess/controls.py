@@ -25,7 +25,7 @@ from genesig.selection.assess.covariates import (
     adjust_for_covariates,
     covariate_basis,
 )
-from genesig.selection.assess.held_out import collect_held_out, complete_held_out
+from genesig.selection.assess.held_out import collect_held_out, read_held_out
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, Headline, HeldOutScores
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
@@ -331,7 +331,7 @@ def controls_table(
             row["p_value"] = p_value(row["error"], null["fdr_selected"])
         rows.append(row)
     other_methods = {
-        str(model): _read_held_out(dataset, splits, table)
+        str(model): read_held_out(dataset, splits, table)
         for predictions_table in predictions
         for model, table in predictions_table.groupby("model", sort=False)
     }
@@ -364,13 +364,3 @@ def _method_row(
     (assessment,) = assess(held_out, headline)
     difference = compare_errors(held_out, predictive, CHOSEN_COLUMN, headline)
     return {"model": model, **asdict(assessment), **difference.columns("difference")}
-
-
-def _read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOutScores:
-    """Return the held-out scores of one method from its rows of baselines.tsv."""
-    split_number = {split.name: number for number, split in enumerate(splits.outer)}
-    row = dataset.rows(table["sample"].tolist())
-    split = table["split"].map(split_number).to_numpy()
-    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)
-    permutation = np.zeros(len(row), dtype=np.int64)
-    return complete_held_out(dataset, splits, row, split, scores[:, None], permutation)

@@ -84,6 +84,19 @@ def complete_held_out(
     )
 
 
+def read_held_out(dataset: Dataset, splits: Splits, table: pd.DataFrame) -> HeldOutScores:
+    """Return the held-out scores of one method, of observed labels, from rows with its predictions.
+
+    table: rows of predictions.tsv or baselines.tsv, one for each held-out score.
+    """
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
+    row = dataset.rows(table["sample"].tolist())
+    split = table["split"].map(split_number).to_numpy()
+    scores = ASSESSMENT_KINDS[dataset.design.kind].read_scores(table, dataset.design.classes)
+    permutation = np.zeros(len(row), dtype=np.int64)  # 0: the observed labels
+    return complete_held_out(dataset, splits, row, split, scores[:, None], permutation)
+
+
 def scores_table(dataset: Dataset, splits: Splits, observed: Fits) -> pd.DataFrame:
     """Return scores.tsv: the errors of each split at each mu; the chosen list has no mu.
 

@@ -16,7 +16,7 @@ from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.clusters import class_sides
 from genesig.selection.assess.covariates import Covariates
-from genesig.selection.assess.held_out import complete_held_out
+from genesig.selection.assess.held_out import read_held_out
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, newcombe
 from genesig.selection.assess.kinds import ASSESSMENT_KINDS, Headline, HeldOutScores, held_out_area
 from genesig.selection.assess.score_effect import score_effect
@@ -70,21 +70,14 @@ def patient_tables(
     They are ``patients``, ``score_effect``, ``subgroups`` and ``next_study``; `predictions` are
     those of predictions.tsv.
     """
-    kind = ASSESSMENT_KINDS[dataset.design.kind]
-    classes = dataset.design.classes
-    chosen_predictions = predictions[predictions["mu"].isna()]
-    split_number = {split.name: number for number, split in enumerate(splits.outer)}
-    row = dataset.rows(chosen_predictions["sample"].tolist())
-    split = chosen_predictions["split"].map(split_number).to_numpy()
-    scores = kind.read_scores(chosen_predictions, classes)[:, None]
-    permutation = np.zeros(len(row), dtype=np.int64)  # 0: the observed labels
-    held_out = complete_held_out(dataset, splits, row, split, scores, permutation)
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
+    held_out = read_held_out(dataset, splits, predictions[predictions["mu"].isna()])
     described, left_out = read_traits(dataset)
     return {
         "patients": patients_table(dataset, described, left_out),
         "score_effect": effects_table(dataset, held_out),
-        "subgroups": subgroups_table(held_out, kind.headline, described),
-        "next_study": next_study_table(held_out, kind.headline, classes),
+        "subgroups": subgroups_table(held_out, headline, described),
+        "next_study": next_study_table(held_out, headline, dataset.design.classes),
     }
 
 
