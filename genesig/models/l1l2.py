@@ -345,7 +345,7 @@ class L1L2Cox(LinearSelector, BaseEstimator):  # type: ignore[misc]
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self._set_model(fits, coefs, intercept, X.shape[1])
-        self.refit_gap_ = float(gap[0, 0])
+        self.refit_gap_ = float(gap[0, 0])  # of the only training set and tau
         self.hazard_ = baseline_hazard(
             sets.risk[0], (self.intercept_ + X @ self.coef_)[sets.rows[0]]
         )

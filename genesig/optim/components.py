@@ -113,7 +113,7 @@ def sparse_components(
         fits = path(sets, levels[:, None], ridge, solver="landweber-newton", tolerance=1e-9)
         B = np.zeros(A.shape)
         for component in range(A.shape[1]):
-            genes, values = fits.coef(component, 0)
+            genes, values = fits.coef(component, m=0)
             B[genes, component] = values
         A = _nearest_directions(weighted_rows, B, A)
         residual = weighted_rows - (weighted_rows @ B) @ A.T
