@@ -29,6 +29,14 @@ from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, training_sets
 
+Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
+
+TAU_FRACTIONS = np.geomspace(1, 0.05, 20)  # in units of the smallest tau that selects nothing
+LASSO_L1_SHARES = (1.0,)
+ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
+GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged
+
+# of the logistic path
 MAX_VIOLATION = 1e-10  # share of tau by which the gradient of an unselected feature may exceed it
 MAX_GRADIENT = 1e-12  # share of tau_max up to which a gradient of selected features counts as 0
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
@@ -36,13 +44,6 @@ MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
 MAX_ODDS_ERROR = 1e-10  # between the log odds of probabilities and of coefficients
 MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
-
-Folds = Sequence[Array]  # held-out rows of each inner fold, as numbers of training rows
-
-TAU_FRACTIONS = np.geomspace(1, 0.05, 20)  # in units of the smallest tau that selects nothing
-LASSO_L1_SHARES = (1.0,)
-ELASTIC_NET_L1_SHARES = (0.5, 0.1)  # L1 shares of the elastic net, one of which is chosen
-GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as converged
 
 
 def logistic_net(
