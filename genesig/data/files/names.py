@@ -106,7 +106,7 @@ def is_fetched(name: str) -> bool:
 
 
 def named_files(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield each file name of a config with its place in the config, as messages write it."""
+    """Yield (place, file name) of each file in a config; places are as messages write them."""
     for section, key, place in _find_file_names(config):
         yield place, section[key]
 
