@@ -516,6 +516,17 @@ LABEL_RULES: dict[str, LabelRules] = ByKind(
 )
 
 
+def misplaced_words(item: Config, item_setting: str, rules: LabelRules) -> SettingFaults:
+    """Yield classes or an event of another data set, if outcomes of this kind have none.
+
+    item: of ``external`` or ``studies``. item_setting: its place, as messages write it.
+    """
+    if item["classes"] and not rules.has_classes:
+        yield f"{item_setting}, classes", "is for classification; take it away"
+    if item["event"] is not None and not rules.label_columns:
+        yield f"{item_setting}, event", "is for survival; take it away"
+
+
 def check_kind_settings(config: Config) -> SettingFaults:
     """Yield settings that do not fit the kind of outcome that the config asks for."""
     data = config["data"]

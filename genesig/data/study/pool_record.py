@@ -10,7 +10,7 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.names import POOLED_STUDIES, Config, series_file
 from genesig.data.steps.normalise import NORMALISERS
-from genesig.data.study.label_rules import LABEL_RULES, SettingFaults
+from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, misplaced_words
 from genesig.response.design import label_columns
 
 if TYPE_CHECKING:
@@ -121,10 +121,7 @@ def _item_kind_faults(item: Config, item_setting: str, task: str) -> SettingFaul
     have `label_columns`; a label of other kinds is one column.
     """
     rules = LABEL_RULES[task]
-    if item["classes"] and not rules.has_classes:
-        yield f"{item_setting}, classes", "is for classification; take it away"
-    if item["event"] is not None and not rules.label_columns:
-        yield f"{item_setting}, event", "is for survival; take it away"
+    yield from misplaced_words(item, item_setting, rules)
     if item["label"] is not None and len(label_columns(item["label"])) != max(
         1, len(rules.label_columns)
     ):

@@ -28,7 +28,12 @@ from genesig.data.steps.transforms import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.config_check import setting_problem
 from genesig.data.study.covariates_check import check_covariate_settings, unquoted_word_faults
 from genesig.data.study.gene_columns import check_omic_settings, check_place_settings
-from genesig.data.study.label_rules import LABEL_RULES, SettingFaults, check_kind_settings
+from genesig.data.study.label_rules import (
+    LABEL_RULES,
+    SettingFaults,
+    check_kind_settings,
+    misplaced_words,
+)
 from genesig.data.study.pool_record import check_study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import entry_points_of, load_plugin
@@ -435,10 +440,7 @@ def _cohort_label_faults(cohort: Config, item_setting: str, task: str) -> Settin
     item_setting: ``"external, item 2"``. task: a key of `LABEL_RULES`.
     """
     rules = LABEL_RULES[task]
-    if cohort["classes"] and not rules.has_classes:
-        yield f"{item_setting}, classes", "is for classification; take it away"
-    if cohort["event"] is not None and not rules.label_columns:
-        yield f"{item_setting}, event", "is for survival; take it away"
+    yield from misplaced_words(cohort, item_setting, rules)
     label_has_columns = isinstance(cohort["label"], dict)
     if label_has_columns and not rules.label_columns:
         yield (

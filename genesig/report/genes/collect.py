@@ -36,7 +36,7 @@ from genesig.report.page.tables import at_mu, class_margins, table_rows
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.intervals import NORMAL_QUANTILE, delong, mean_t, wilson
 from genesig.selection.assess.survival import calibration_slope_of_cox, harrell
-from genesig.selection.genes.univariate import Units, describe_test, units
+from genesig.selection.genes.univariate import Units, describe_test, pair_differences, units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -493,12 +493,7 @@ def _measure_pairs(
     test_units: Units, gene_values: Array, class_code: int
 ) -> tuple[ValueAndInterval, ValueAndInterval]:
     """Return the share of pairs in which the gene is higher, and the mean difference."""
-    group = np.asarray(test_units.group)
-    # `units` sorts by group, then by class, so the members of a pair are neighbours.
-    second_of_pair = (
-        np.flatnonzero((group[1:] == group[:-1]) & (test_units.y[1:] > test_units.y[:-1])) + 1
-    )
-    differences = gene_values[second_of_pair] - gene_values[second_of_pair - 1]
+    differences = pair_differences(test_units, gene_values)
     if not len(differences):
         return (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
     share = float(np.mean((differences > 0) + 0.5 * (differences == 0)))

@@ -122,7 +122,7 @@ def _smallest_p(unit_values: Units) -> float:
     from scipy.special import gammaln
 
     if unit_values.test == "differences":
-        return float(2.0 ** (1 - len(_differences(unit_values))))
+        return float(2.0 ** (1 - len(pair_differences(unit_values, unit_values.y))))
     sizes = np.unique(unit_values.y, return_counts=True)[1]
     log_arrangements = gammaln(len(unit_values.y) + 1) - gammaln(sizes + 1).sum()
     return float(min(1.0, 2 * np.exp(-log_arrangements)))
@@ -201,7 +201,7 @@ def describe_test(dataset: Dataset) -> UnivariateTest:
     unit_values = units(dataset)
     values = len(unit_values.y)
     if unit_values.test == "differences":
-        values = len(_differences(unit_values))
+        values = len(pair_differences(unit_values, unit_values.y))
     column = None if unit_values.group is None else dataset.design.pair or dataset.design.group
     batch = None if unit_values.batch is None else dataset.design.batch
     description: UnivariateTest = {
@@ -226,7 +226,7 @@ def _groups(dataset: Dataset) -> Array | None:
 def _run_test(unit_values: Units) -> tuple[Array, Array]:
     """Return statistic and p of each gene by the test of the units."""
     if unit_values.test == "differences":
-        return _differences_test(_differences(unit_values))
+        return _differences_test(pair_differences(unit_values, unit_values.X))
     if unit_values.test == "score":
         return score_test(
             unit_values.X,
@@ -262,16 +262,16 @@ def _differences_test(differences: Array) -> tuple[Array, Array]:
     )
 
 
-def _differences(unit_values: Units) -> Array:
-    """Return positive minus negative class of every group that has both, (n_differences, n_genes).
+def pair_differences(unit_values: Units, values: Array) -> Array:
+    """Return positive minus negative class of every group that has both, (n_differences, ...).
 
-    The rows of `units` are sorted by group, the negative class first.
+    values (n_units, ...): of each unit. The units are sorted by group, the negative class first.
     """
     names = np.asarray(unit_values.group)
     positive_rows = (
         np.flatnonzero((names[1:] == names[:-1]) & (unit_values.y[1:] > unit_values.y[:-1])) + 1
     )
-    return np.asarray(unit_values.X[positive_rows] - unit_values.X[positive_rows - 1])
+    return np.asarray(values[positive_rows] - values[positive_rows - 1])
 
 
 def slope_test(

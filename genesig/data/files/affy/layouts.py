@@ -88,8 +88,9 @@ def parse_cdf(content: bytes, file_name: str) -> Layout:
     Raises InvalidInput: the file is neither, ends too early, has no probe set, or names a cell
         outside the chip.
     """
-    binary_form = {CDF_MAGIC: ("<", _parse_binary_cdf)}
-    return parse_form(content, file_name, "CDF", _parse_text_cdf, binary_form, "the binary form")
+    return parse_form(
+        content, file_name, "CDF", _parse_text, {CDF_MAGIC: ("<", _parse_binary)}, "the binary form"
+    )
 
 
 def _make_layout(
@@ -122,7 +123,7 @@ def _make_layout(
     )
 
 
-def _parse_binary_cdf(cursor: Cursor) -> Layout:
+def _parse_binary(cursor: Cursor) -> Layout:
     """Return the layout in a binary CDF file."""
     version = cursor.read_version("CDF", CDF_VERSIONS)
     chip = _read_chip_name(cursor) if version >= 4 else ""
@@ -177,7 +178,7 @@ def _read_binary_unit(
     return blocks
 
 
-def _parse_text_cdf(text: str, file_name: str) -> Layout:
+def _parse_text(text: str, file_name: str) -> Layout:
     """Return the layout in a text CDF file."""
     text = text.replace("\r", "")
     chip_section = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
