@@ -1,11 +1,12 @@
-"""Other rules for the choice of a list, on the data sets and splits of answers.py.
+"""Error and stability by other rules that choose a list, on the data and splits of answers.py.
 
     python benchmarks/answers_alternatives.py [--seeds 3] [DATA ...]
 
-``inner folds`` is genesig's rule: the lists of the inner folds measure how stable a (mu, tau) is.
-``half pairs`` uses complementary halves of each training set instead. ``weights`` gives both
-classes the same weight in every fit. Each is cut at the midpoint and at 0. Error: balanced, of
-held-out samples; stability: of disjoint halves; seconds: processor time.
+``inner folds`` is genesig's rule: agreement of the lists of the inner folds measures the stability
+of a (mu, tau). ``half pairs`` uses lists of complementary halves of each training set instead.
+``weights`` gives both classes the same weight in every fit. Scores are cut at the midpoint of the
+class means and at 0. Error: balanced, of held-out samples; stability: of disjoint halves; seconds:
+processor time.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from answers_data import PUBLISHED, Plan, Source, Study, study_of
-from answers_runs import lists_of
+from answers_data import PUBLISHED, Plan, Source, Study, read_study
+from answers_runs import chosen_lists
 from scipy.sparse import csr_array
 from study import settings
 
@@ -43,90 +44,97 @@ Array = np.ndarray[Any, Any]
 Choice = Callable[
     [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[grid.GridChoice]
 ]
-PAIRS = 5
+N_PAIRS = 5  # pairs of complementary halves of a training set
 
 
 @dataclass(frozen=True)
 class ByHalves(GridResult):
-    """A search result whose agreement is that of halves, its error that of the inner folds."""
+    """A search result at one mu: errors of the inner folds, but agreement of halves."""
 
-    halves: Array  # (n_tau,) agreement
+    half_agreement: Array  # (n_tau,)
 
     def agreement(self, tau: int, d: int) -> float:
-        """Return the agreement of complementary halves at one tau."""
-        return float(self.halves[tau])
+        """Return the agreement of complementary halves at tau number `tau`."""
+        return float(self.half_agreement[tau])
 
 
 def choose_by_halves(
-    todo: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, protocol: LinearSettings
+    training_sets: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, linear: LinearSettings
 ) -> list[grid.GridChoice]:
-    """Return the choice of each training set, as `grid.search_grid`, by the agreement of halves."""
+    """Return the choice of each training set by the agreement of halves; see `grid.search_grid`."""
     stable = CHOICE_RULES["stable"]
-    first_fold = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
-    searched_mu = stable.searched_mu(protocol)
-    halves = {
-        first_fold[k]: [_agreement_of_halves(task, k, outer, mu, protocol) for mu in searched_mu]
-        for k, task in enumerate(todo)
+    n_folds = [len(training.inner_folds) for training in training_sets]
+    first_folds = np.cumsum([0, *n_folds]).tolist()
+    searched_mu = stable.searched_mu(linear)
+    # Number of the first inner fold of a training set -> its agreement (n_tau,) at each mu.
+    agreement = {
+        first_folds[k]: [_agreement_of_halves(training, k, outer, mu, linear) for mu in searched_mu]
+        for k, training in enumerate(training_sets)
     }
 
-    def choose(searched: list[GridResult], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
-        half_pairs = halves[max(k for k in halves if k <= searched[0].fold_numbers[0])]
-        results = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, half_pairs, strict=True)]
-        return stable.choose([*results], protocol, d)
+    def choose(searched: list[GridResult], linear: LinearSettings, d: int) -> tuple[Any, Array]:
+        first_fold = max(fold for fold in first_folds if fold <= searched[0].fold_numbers[0])
+        results = [
+            ByHalves(**vars(result), half_agreement=values)
+            for result, values in zip(searched, agreement[first_fold], strict=True)
+        ]
+        return stable.choose([*results], linear, d)
 
+    # `search_grid` looks the rule up by the name in the settings.
     CHOICE_RULES["half pairs"] = replace(stable, choose=choose)
-    return grid.search_grid(todo, outer, inner, replace(protocol, list="half pairs"))
+    return grid.search_grid(training_sets, outer, inner, replace(linear, list="half pairs"))
 
 
 def _agreement_of_halves(
-    task: TrainingSet, number: int, outer: ElasticNets, mu: float, protocol: LinearSettings
+    training: TrainingSet, number: int, outer: ElasticNets, mu: float, linear: LinearSettings
 ) -> Array:
-    """Return the agreement of the halves of a training set at each tau; -1 without any gene.
+    """Return the agreement of the halves of a training set at each tau, (n_tau,); -1 without genes.
 
-    number: of the training set in `outer`.
+    number: position of the training set in `outer`.
     """
-    rows = _draw_halves(task)
+    rows = _draw_halves(training)
     sets = outer.inside(
-        np.repeat(task.y[:, None], rows.shape[1], axis=1),
+        np.repeat(training.y[:, None], rows.shape[1], axis=1),
         rows,
-        [task.covariates] * rows.shape[1],
+        [training.covariates] * rows.shape[1],
         np.full(rows.shape[1], number),
     )
-    tau = protocol.tau_fractions() * sets.tau_max[:, None]
+    tau = linear.tau_fractions() * sets.tau_max[:, None]
     lists = sets.path(
-        tau, mu * sets.norm[:, None], protocol, CHOICE_RULES["stable"].max_genes(protocol)
+        tau, mu * sets.norm[:, None], linear, CHOICE_RULES["stable"].max_genes(linear)
     )
     return np.array(
         [
-            _stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
+            _stability([lists.coef(k, t)[0] for k in range(2 * N_PAIRS)], outer.X.shape[1])
             for t in range(tau.shape[1])
         ]
     )
 
 
-def _draw_halves(task: TrainingSet) -> Array:
-    """Return the masks (n, 2 PAIRS) of complementary halves, which divide both classes evenly."""
-    rng = np.random.default_rng(len(task.train))
+def _draw_halves(training: TrainingSet) -> Array:
+    """Return masks (n, 2 N_PAIRS) of complementary halves, in turn; both classes are halved."""
+    rng = np.random.default_rng(len(training.train))
     masks = []
-    for _ in range(PAIRS):
-        in_first_half = np.zeros(len(task.y), dtype=bool)
+    for _ in range(N_PAIRS):
+        in_first_half = np.zeros(len(training.y), dtype=bool)
         for sign in (-1, 1):
-            members = rng.permutation(task.train[task.y[task.train] == sign])
+            members = rng.permutation(training.train[training.y[training.train] == sign])
             in_first_half[members[: len(members) // 2]] = True
-        masks += [in_first_half, task.training_mask()[:, 0] & ~in_first_half]
+        masks += [in_first_half, training.training_mask()[:, 0] & ~in_first_half]
     return np.column_stack(masks)
 
 
 def _stability(lists: list[Any], d: int) -> float:
-    """Return the agreement of lists of d genes, two of which form a pair; -1 if it is undefined."""
+    """Return the agreement of lists that form pairs in turn, of d genes; -1 if it is undefined."""
     indptr = np.cumsum([0, *map(len, lists)])
     listed_genes = np.concatenate([*map(np.asarray, lists), np.zeros(0)]).astype(np.int64)
-    value = PairAgreement.from_lists(
+    stability = PairAgreement.from_lists(
         csr_array((np.ones(len(listed_genes)), listed_genes, indptr), (len(lists), d))
     ).stability()
-    return -1.0 if np.isnan(value) else value
+    return -1.0 if np.isnan(stability) else stability
 
 
+# Name -> weights of the samples, function that chooses tau and mu.
 VARIANTS: dict[str, tuple[str | None, Choice]] = {
     "inner folds": (None, grid.search_grid),
     "half pairs": (None, choose_by_halves),
@@ -137,7 +145,7 @@ VARIANTS: dict[str, tuple[str | None, Choice]] = {
 def fit_variants(
     study: Study, config: dict[str, Any], choose: Choice, splits: Sequence[Split]
 ) -> Fits:
-    """Return the fits of splits with settings that `choose` has chosen."""
+    """Return the fits of splits with the tau and mu that `choose` returns."""
     dataset = normalise_samples(study.dataset, **config["normalise"])
     prepared_study = PreparedStudy(dataset, study.splits, config["normalise"]["folds"])
     return nested_cross_validation._fit_training_sets(
@@ -149,7 +157,7 @@ def fit_variants(
 
 
 def measure_variant(study: Study, variant: str) -> dict[str, Any]:
-    """Return error at both cuts, stability, length and seconds of a variant."""
+    """Return error at both cuts, stability, length and seconds of a variant on one study."""
     weights, choose = VARIANTS[variant]
     design = replace(study.dataset.design, weights=weights)
     study = replace(study, dataset=replace(study.dataset, design=design))
@@ -157,27 +165,28 @@ def measure_variant(study: Study, variant: str) -> dict[str, Any]:
     halves = fit_variants(study, config, choose, study.splits.subsamples)
     began = time.process_time()
     fits = fit_variants(study, config, choose, study.splits.outer)
-    out: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
-    for name, cut in (("midpoint", fits), ("0", replace(fits, threshold=0 * fits.threshold))):
-        held_out_scores = collect_held_out(study.dataset, study.splits, cut.with_chosen())
-        out[f"error at {name}"] = float(
+    measures: dict[str, Any] = {"variant": variant, "seconds": time.process_time() - began}
+    fits_at_zero = replace(fits, threshold=0 * fits.threshold)
+    for name, cut_fits in (("midpoint", fits), ("0", fits_at_zero)):
+        held_out_scores = collect_held_out(study.dataset, study.splits, cut_fits.with_chosen())
+        measures[f"error at {name}"] = float(
             balanced_error(held_out_scores.y, held_out_scores.scores[:, -1])
         )
-    lists = lists_of(fits)
-    out["stability"] = _stability(lists_of(halves), len(study.dataset.genes))
-    return {**out, "genes": float(np.median(list(map(len, lists))))}
+    lists = chosen_lists(fits)
+    measures["stability"] = _stability(chosen_lists(halves), len(study.dataset.genes))
+    return {**measures, "genes": float(np.median(list(map(len, lists))))}
 
 
 def main() -> None:
-    """Run all variants and print each data set's means over the seeds."""
-    asks = argparse.ArgumentParser(description=__doc__)
-    asks.add_argument("data", nargs="*", default=list(PUBLISHED))
-    asks.add_argument("--seeds", type=int, default=3)
-    chosen = asks.parse_args()
+    """Run all variants; print means over the seeds of each data set, then over all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="*", default=list(PUBLISHED))
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
     rows = []
-    for name in chosen.data:
-        for seed in range(chosen.seeds):
-            study = study_of(Source.of(name), Plan(seed=seed))
+    for name in options.data:
+        for seed in range(options.seeds):
+            study = read_study(Source.from_text(name), Plan(seed=seed))
             records = [measure_variant(study, v) for v in VARIANTS]
             rows += [{"data": name, "seed": seed, **row} for row in records]
         table = pd.DataFrame(rows).drop(columns="seed").groupby(["data", "variant"], sort=False)

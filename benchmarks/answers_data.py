@@ -1,4 +1,4 @@
-"""The data of answers.py: data sets by name, their splits, and their disjoint halves."""
+"""Data sets of answers.py by name, with their splits and disjoint halves."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from genesig.results.run import sha256
 Array = np.ndarray[Any, Any]
 
 
-def read_tables(stem: str) -> tuple[str, str]:
-    """Return the names of matrix and sample table, which begin with `stem`."""
+def table_files(stem: str) -> tuple[str, str]:
+    """Return the file names of matrix and sample table, which begin with `stem`."""
     return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
 
 
-def read_series(name: str) -> tuple[str, str]:
-    """Return the name of a series of GEO twice, as it is matrix and sample table."""
+def series_files(name: str) -> tuple[str, str]:
+    """Return the file name of a GEO series twice: it contains matrix and sample table."""
     return (f"geo/{name}_series_matrix.txt.gz",) * 2
 
 
-# The six that were looked at while genesig was built: matrix and sample table, label.
+# The six data sets used during development: name -> beginning of the file names, label.
 PUBLISHED = {
     "golub": ("golub_1999", "diagnosis"),
     "singh": ("singh_2002", "tissue"),
@@ -45,23 +45,22 @@ PUBLISHED = {
     "pomeroy": ("two_class/pomeroy_2002", "diagnosis"),
 }
 
-
 SYNOVIUM = "synovial tissue from {} joint"
-# The nine others: matrix, sample table, label, its two classes where there are more.
+# The nine others: name -> matrix, sample table, label, the two classes (None if it has only two).
 OTHER_SOURCES: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
-    "khan": (*read_tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
-    "sorlie": (*read_tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
-    "desmedt_metastasis": (*read_tables("survival/desmedt_2007"), "metastasis", None),
-    "desmedt_er": (*read_tables("survival/desmedt_2007"), "er", None),
-    "rosenwald_status": (*read_tables("survival/rosenwald_2002"), "status", None),
-    "rosenwald_group": (*read_tables("survival/rosenwald_2002"), "group", None),
+    "khan": (*table_files("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
+    "sorlie": (*table_files("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
+    "desmedt_metastasis": (*table_files("survival/desmedt_2007"), "metastasis", None),
+    "desmedt_er": (*table_files("survival/desmedt_2007"), "er", None),
+    "rosenwald_status": (*table_files("survival/rosenwald_2002"), "status", None),
+    "rosenwald_group": (*table_files("survival/rosenwald_2002"), "group", None),
     "GSE55235": (
-        *read_series("GSE55235"),
+        *series_files("GSE55235"),
         "source_name_ch1",
         (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
     ),
     "GSE55457": (
-        *read_series("GSE55457"),
+        *series_files("GSE55457"),
         "clinical status",
         ("osteoarthritis", "rheumatoid arthritis"),
     ),
@@ -71,7 +70,7 @@ OTHER_SOURCES: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Files of a data set, and the two of its classes that are compared: None if it has two.
+    """Files of a data set, and the classes that are compared (None: all).
 
     ``label`` and ``data`` are as in the config of a study.
     """
@@ -84,10 +83,10 @@ class Source:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str, folder: Path = SHARED) -> Source:
-        """Return the source of a known data set, by its name, or of ``name=matrix,samples,label``.
+    def from_text(cls, text: str, folder: Path = SHARED) -> Source:
+        """Return the source of a data set by its name here, or of ``name=matrix,samples,label``.
 
-        Files of known data sets lie in `folder`. Any other text ends the program.
+        Named data sets have their files in `folder`. Any other text ends the program.
         """
         name, _, label_text = text.partition("=")
         if label_text and label_text.count(",") == 2:
@@ -98,14 +97,14 @@ class Source:
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {source_names}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
-            files = read_tables(stem)
+            files = table_files(stem)
             classes = None
         else:
             *files, label, classes = OTHER_SOURCES[name]
         return cls(name, *(folder / file for file in files), label, classes)
 
     def key(self) -> list[Any]:
-        """Return values that change if the data or their use do."""
+        """Return values that change if the files, the label or the classes change."""
         return [sha256(self.matrix), sha256(self.samples), self.label, self.classes]
 
     def read(self) -> Dataset:
@@ -124,7 +123,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Plan:
-    """Numbers of the splits of a data set, the same for every method."""
+    """Numbers of splits and halves of a data set, the same for every method."""
 
     folds: int = 5
     repeats: int = 3
@@ -135,28 +134,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Study:
-    """A data set as it was read, its outer splits and its halves.
-
-    Attributes
-    ----------
-    splits : Splits
-        Its ``subsamples`` are the halves, complementary ones in turn.
-    halves : Splits
-        The same halves as outer splits, each with inner folds and without test samples, for
-        methods that choose again in each of them.
-    """
+    """A data set, not normalised, with its outer splits and its halves."""
 
     dataset: Dataset
-    splits: Splits
-    halves: Splits
+    splits: Splits  # halves: its ``subsamples``, two complementary ones after each other
+    halves: Splits  # the same halves as outer splits with inner folds, without test samples
 
 
-def study_of(source: Source, plan: Plan) -> Study:
+def read_study(source: Source, plan: Plan) -> Study:
     """Read a data set and draw its splits."""
-    return divided_study(source.read(), plan)
+    return split_study(source.read(), plan)
 
 
-def divided_study(dataset: Dataset, plan: Plan) -> Study:
+def split_study(dataset: Dataset, plan: Plan) -> Study:
     """Draw the splits and the halves of a data set."""
     config = settings(
         {},
@@ -168,26 +158,31 @@ def divided_study(dataset: Dataset, plan: Plan) -> Study:
         },
     )
     splits = splits_of(dataset, config, seed=plan.seed)
-    return Study(dataset, splits, _training_rows(dataset, splits, plan))
+    return Study(dataset, splits, _halves_with_folds(dataset, splits, plan))
 
 
-def _training_rows(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
-    """Return the halves of `splits.subsamples` as outer splits with inner folds."""
+def _halves_with_folds(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
+    """Return the halves of `splits.subsamples` as outer splits with inner folds.
+
+    A half with few samples of a class (or event) has fewer inner folds than planned.
+    """
     strata = dataset.response_kind.strata(dataset.response(), plan.inner_folds)
     halves = []
-    for number, half in enumerate(splits.subsamples):
+    for half_number, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
         smallest_stratum = int(np.unique(strata[rows], return_counts=True)[1].min())
         n_folds = max(2, min(plan.inner_folds, smallest_stratum))
-        divide = StratifiedKFold(n_folds, shuffle=True, random_state=plan.seed + number)
-        folds = (rows[fold] for _, fold in divide.split(rows, strata[rows]))
+        stratified_folds = StratifiedKFold(
+            n_folds, shuffle=True, random_state=plan.seed + half_number
+        )
+        folds = (rows[fold] for _, fold in stratified_folds.split(rows, strata[rows]))
         inner = tuple(tuple(dataset.samples[row] for row in fold) for fold in folds)
         halves.append(replace(half, inner=inner))
     return replace(splits, outer=tuple(halves), subsamples=())
 
 
 def simulate_source(folder: Path) -> str:
-    """Write a small study of 60 samples and 200 genes, 10 of them informative; return its name."""
+    """Write 60 samples and 200 genes, 10 informative; return the text for `Source.from_text`."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3 == 0
     X = rng.normal(size=(200, 60))

@@ -36,31 +36,34 @@ SHORT_NAMES = {
 }
 
 
-def pages(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the tables: means, then errors, lengths and stability of each group of data sets."""
+def tables(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the lines of all tables: means, then errors and lists of each group of data sets."""
     wide = {
         column: complete_rows(rows).pivot_table(index="data", columns="method", values=column)
         for column in ("error", "auc", "genes", "stability")
     }
     methods = list(rows["method"].unique())
-    yield from means(wide, methods)
+    yield from mean_table(wide, methods)
     for sources in (PUBLISHED, OTHER_SOURCES):
         names = [name for name in sources if name in wide["error"].index]
         if names:
-            yield from errors(wide["error"].loc[names], methods)
-            yield from lists(wide["genes"].loc[names], wide["stability"].loc[names])
+            yield from error_table(wide["error"].loc[names], methods)
+            yield from list_table(wide["genes"].loc[names], wide["stability"].loc[names])
 
 
-def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
-    """Yield one row per method, the first one first, the others by their mean error."""
+def mean_table(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
+    """Yield the table of means: the first method (genesig), then the others by their mean error.
+
+    wide: measure -> values (data sets × methods).
+    """
     yield from table_head(
         "mean of balanced errors",
         ["all", "the six", "the nine", "against genesig", "AUC", "genes", "stability"],
     )
-    complete = wide["error"].dropna(axis=1)  # means over different data sets cannot be compared
+    complete = wide["error"].dropna(axis=1)  # means over unequal data sets cannot be compared
     order = complete.mean().sort_values(kind="stable").index
     for method in [methods[0], *(method for method in order if method != methods[0])]:
-        chooses = method in wide["stability"]
+        selects_genes = method in wide["stability"]
         cells = [
             three_decimals(wide["error"][method].mean()),
             *(
@@ -69,16 +72,16 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
             ),
             paired_difference(wide["error"], method, methods[0]).replace("-", "−"),
             three_decimals(wide["auc"][method].mean()),
-            f"{wide['genes'][method].median():g}" if chooses else "all",
-            three_decimals(wide["stability"][method].mean()) if chooses else "–",
+            f"{wide['genes'][method].median():g}" if selects_genes else "all",
+            three_decimals(wide["stability"][method].mean()) if selects_genes else "–",
         ]
         yield table_row([NAMES.get(method, method), *cells])
     yield ""
 
 
-def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
-    """Yield the error of every method on every data set."""
-    yield from table_head("balanced error", ["mean", *columns(wide)])
+def error_table(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
+    """Yield the table of errors (data sets × methods), a row for each method."""
+    yield from table_head("balanced error", ["mean", *short_names(wide)])
     for method in methods:
         cells = [three_decimals(error) for error in wide[method]]
         yield table_row(
@@ -87,18 +90,20 @@ def errors(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
     yield ""
 
 
-def lists(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
-    """Yield length and stability of every list on every data set."""
-    yield from table_head("genes / stability", columns(genes))
+def list_table(genes: pd.DataFrame, stability: pd.DataFrame) -> Iterator[str]:
+    """Yield the table of length and stability of each method that selects genes."""
+    yield from table_head("genes / stability", short_names(genes))
     for method in (name for name in NAMES if name in stability):
-        pairs = zip(genes[method], stability[method], strict=True)
-        cells = (f"{size:g} / {two_decimals(phi)}" if size == size else "–" for size, phi in pairs)
+        cells = [
+            f"{length:g} / {two_decimals(phi)}" if not np.isnan(length) else "–"
+            for length, phi in zip(genes[method], stability[method], strict=True)
+        ]
         yield table_row([NAMES[method], *cells])
     yield ""
 
 
-def columns(wide: pd.DataFrame) -> list[str]:
-    """Return the data sets, rows of `wide`, by their short names."""
+def short_names(wide: pd.DataFrame) -> list[str]:
+    """Return the short names of the data sets, the rows of `wide`."""
     return [SHORT_NAMES.get(name, name) for name in wide.index]
 
 
@@ -114,14 +119,14 @@ def table_row(cells: list[str]) -> str:
 
 
 def three_decimals(value: float) -> str:
-    """Return a share with three decimals."""
+    """Return a number with three decimals, a dash for NaN."""
     return f"{value:.3f}" if not np.isnan(value) else "–"
 
 
 def two_decimals(value: float) -> str:
-    """Return a stability with two decimals."""
+    """Return a number with two decimals and a true minus sign."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no minus before a zero
 
 
 if __name__ == "__main__":
-    print("\n".join(pages(pd.read_csv(Path(sys.argv[1]), sep="\t"))))
+    print("\n".join(tables(pd.read_csv(Path(sys.argv[1]), sep="\t"))))

@@ -1,4 +1,4 @@
-"""One method on one data set: its held-out scores, its lists, its seconds and its warnings."""
+"""Record of one method on one data set: held-out scores, lists, seconds and warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from answers_data import Study
-from answers_rivals import RIVALS, Rival, on_split
+from answers_rivals import RIVALS, Rival, run_on_split
 from linear_loops import nested_cross_validation, study_half_samples
 from study import final_fit, outer_fits, settings
 
@@ -34,40 +34,39 @@ class Record:
     Attributes
     ----------
     row, split, score : list
-        Row of the data set, number of the outer split and decision score (positive: class +1)
-        of every held-out sample.
-    lists : list of list of int or None
-        Genes of each outer split; None for a method that uses them all.
-    again : list of list of int or None
-        Genes of each half, chosen again in each; two complementary halves follow each other.
+        Row of the data set, number of the outer split and decision score (positive: class +1; of
+        several classes one score each) of each held-out sample.
+    lists, half_lists : list of list of int or None
+        Genes that the method selects in each outer split, and in each half (complementary halves
+        follow each other); None for a method that selects no genes.
     seconds : float
-        Processor time for the outer splits, the half-samples of permuted labels included.
+        Processor time of the outer splits, with half-samples of permuted labels.
     memory : float
         Peak memory of the process meanwhile, in MB, with Python, libraries and data; 0 if the
         system does not report it.
-    told : list or None
-        genesig's probability of the class +1, or of each class, for each held-out sample, as if all
+    probabilities : list or None
+        genesig's probability of the class +1, or of each class, of each held-out sample, as if all
         classes were equally frequent.
     warnings : dict
-        How often each warning was given.
+        Message -> number of its warnings.
     """
 
-    row: list[int]
-    split: list[int]
-    score: list[Any]
-    lists: Lists | None
-    again: Lists | None = None
+    row: list[int] = field(default_factory=list)
+    split: list[int] = field(default_factory=list)
+    score: list[Any] = field(default_factory=list)
+    lists: Lists | None = None
+    half_lists: Lists | None = None
     seconds: float = 0.0
     memory: float = 0.0
-    told: list[Any] | None = None
+    probabilities: list[Any] | None = None
     warnings: dict[str, int] = field(default_factory=dict)
 
 
 class Variant(NamedTuple):
-    """Keys of the config that are not the default, and which of a study's two models is run.
+    """Settings of a variant of genesig that differ from the defaults, and one of its models.
 
-    answer: "predictive" or "fdr_selected"; None is the chosen list of the elastic net and its ridge
-    refit (two stages), which needs no half-samples.
+    answer: "predictive" or "fdr_selected" model; None: the chosen list of the two stages (elastic
+    net, ridge refit), which needs no half-samples.
     """
 
     sections: dict[str, dict[str, Any]]
@@ -75,7 +74,7 @@ class Variant(NamedTuple):
 
 
 def _two_stages(**linear: str) -> Variant:
-    """Return the variant of the two stages with further settings of the section ``linear``."""
+    """Return the variant of the two stages with settings of the section ``linear``."""
     linear_settings = {"model": "two_stage", **linear}
     return Variant({"linear": linear_settings, "signature": {"permutations": 0}}, None)
 
@@ -96,12 +95,12 @@ VARIANTS = {
 
 
 def config_of_variant(variant: str) -> dict[str, Any]:
-    """Return the config of a variant of genesig: every default, and its own keys."""
+    """Return the whole config of a variant of genesig."""
     return settings({}, **VARIANTS[variant].sections)
 
 
 def methods_of_same_fits(method: str) -> list[str]:
-    """Return the methods that have the same fits as a method, itself included."""
+    """Return the methods that have the same fits as a method, with the method, in fixed order."""
     if method not in VARIANTS:
         return [method]
     return [
@@ -123,7 +122,7 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
         if methods[0] not in VARIANTS:
             records = {methods[0]: rival_record(RIVALS[methods[0]], study)}
         elif VARIANTS[methods[0]].answer is None:
-            records = {methods[0]: _chosen_record(methods[0], study)}
+            records = {methods[0]: _two_stage_record(methods[0], study)}
         else:
             records = _answer_records(methods, study)
     messages = [
@@ -138,11 +137,11 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
 @contextmanager
 def timed(record: Record) -> Iterator[None]:
     """Add the processor time of the block, R's included, to a record, and note the peak memory."""
-    forget_peak()
+    reset_peak_memory()
     began = processor_seconds()
     yield
     record.seconds += processor_seconds() - began
-    record.memory = max(record.memory, peak())
+    record.memory = max(record.memory, peak_memory())
 
 
 def processor_seconds() -> float:
@@ -150,108 +149,106 @@ def processor_seconds() -> float:
     return time.process_time() + sum(os.times()[2:4])
 
 
-def forget_peak() -> None:
+def reset_peak_memory() -> None:
     """Let Linux count the peak memory of this process from now on."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def peak() -> float:
-    """Return the peak memory of this process since `forget_peak`, in MB; 0 if it is unknown."""
+def peak_memory() -> float:
+    """Return the peak memory of this process since its reset, in MB; 0 if it is unknown."""
     with suppress(OSError):
         match = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
         return int(match[1]) / 1024 if match else 0.0
     return 0.0
 
 
-def _chosen_record(variant: str, study: Study) -> Record:
-    """Return the record of a list of the two stages."""
+def _two_stage_record(variant: str, study: Study) -> Record:
+    """Return the record of a variant of the two stages."""
     config = config_of_variant(variant)
-    clock = _empty_record()
+    clock = Record()
     final_fit(study.dataset, study.splits, config)  # so that compilation is not timed
     with timed(clock):
         fits = outer_fits(study.dataset, study.splits, config)
     record = _record_of_fits(study, fits.with_chosen(), clock)
-    record.lists = lists_of(fits)
-    record.again = lists_of(outer_fits(study.dataset, study.halves, config))
+    record.lists = chosen_lists(fits)
+    record.half_lists = chosen_lists(outer_fits(study.dataset, study.halves, config))
     return record
 
 
 def _answer_records(variants: Sequence[str], study: Study) -> dict[str, Record]:
-    """Return variant -> record; each half has half-samples of its own, as an outer split has."""
+    """Return variant -> record of variants with the same fits.
+
+    Each half has its own half-samples, as an outer split has.
+    """
     config = config_of_variant(variants[0])
-    clock = _empty_record()
+    clock = Record()
     dataset = normalise_samples(study.dataset, **config["normalise"])
-    halves = answer_record(dataset, study.halves, config)  # first, so that compilation is not timed
+    halves = answer_fits(dataset, study.halves, config)  # first, so that compilation is not timed
     with timed(clock):
-        fits = answer_record(dataset, replace(study.splits, subsamples=()), config)
+        fits = answer_fits(dataset, replace(study.splits, subsamples=()), config)
     records = {}
     for variant in variants:
         answer = VARIANTS[variant].answer
         assert answer is not None
-        answer_fits = fits.answer(answer)
-        records[variant] = _record_of_fits(study, answer_fits, clock)
-        records[variant].lists = lists_of(answer_fits)
-        records[variant].told = _probabilities(study, answer_fits)
-        records[variant].again = lists_of(halves.answer(answer))
+        model_fits = fits.answer(answer)
+        records[variant] = _record_of_fits(study, model_fits, clock)
+        records[variant].lists = chosen_lists(model_fits)
+        records[variant].probabilities = _probabilities(study, model_fits)
+        records[variant].half_lists = chosen_lists(halves.answer(answer))
     return records
 
 
-def answer_record(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
+def answer_fits(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     """Return the fits of the outer splits with both models, predictive and FDR-selected."""
-    steps = config["normalise"]["folds"]
-    linear = linear_keywords(config)
-    count = config["signature"]["permutations"]
-    chance = study_half_samples(dataset, splits, permutations=count, fold_steps=steps, **linear)
+    keywords = {"fold_steps": config["normalise"]["folds"], **linear_keywords(config)}
+    half_sample_study = study_half_samples(
+        dataset, splits, permutations=config["signature"]["permutations"], **keywords
+    )
     return nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=steps, **linear
+        dataset, splits, half_sample_study, labels="observed", batch="1of1", **keywords
     )
 
 
-def _empty_record() -> Record:
-    return Record([], [], [], None)
-
-
 def _record_of_fits(study: Study, fits: Fits, clock: Record) -> Record:
-    """Return the record of the held-out samples by the last list of each fit.
+    """Return a record with the held-out scores of the last list of each fit.
 
-    clock: record with the seconds and the memory.
+    clock: record with seconds and memory.
     """
-    held_out_scores = collect_held_out(study.dataset, study.splits, fits)
+    held_out = collect_held_out(study.dataset, study.splits, fits)
     return Record(
-        held_out_scores.row.tolist(),
-        held_out_scores.split.tolist(),
-        held_out_scores.scores[:, -1].tolist(),
-        None,
+        held_out.row.tolist(),
+        held_out.split.tolist(),
+        held_out.scores[:, -1].tolist(),
         seconds=clock.seconds,
         memory=clock.memory,
     )
 
 
 def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
-    """Return `Record.told` of fits; None for a response without probabilities."""
+    """Return `Record.probabilities` of fits; None for a response without classes."""
     table = predictions_table(study.dataset, study.splits, fits, EQUAL_SHARES)
     columns = [name for name in table if str(name).startswith("probability of ")]
     if not columns:
         return None
-    probabilities = table.loc[table["mu"].isna(), columns].to_numpy(float)
+    probabilities = table.loc[table["mu"].isna(), columns].to_numpy(float)  # of the chosen list
     return list((probabilities[:, 0] if len(columns) == 1 else probabilities).tolist())
 
 
-def lists_of(fits: Fits) -> Lists:
+def chosen_lists(fits: Fits) -> Lists:
     """Return the genes of the chosen list of each fit, as ascending columns of the data set."""
-    chosen = enumerate(fits.choice[:, 2].tolist())
-    return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen]
+    chosen_mu = enumerate(fits.choice[:, 2].tolist())
+    return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen_mu]
 
 
 def rival_record(rival: Rival, study: Study) -> Record:
     """Return the record of a rival on the outer splits and, if it selects genes, on the halves."""
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
-    record = _empty_record()
+    record = Record()
     lists = []
     for number, split in enumerate(study.splits.outer):
         with timed(record):
-            scores, genes = on_split(rival, dataset, split, study.splits.seed)
+            scores, genes = run_on_split(rival, dataset, split, study.splits.seed)
         rows = dataset.rows(split.test).tolist()
         record.row += rows
         record.split += [number] * len(rows)
@@ -260,5 +257,7 @@ def rival_record(rival: Rival, study: Study) -> Record:
     if lists[0] is not None:
         record.lists = lists
         halves = study.halves
-        record.again = [on_split(rival, dataset, half, halves.seed)[1] for half in halves.outer]
+        record.half_lists = [
+            run_on_split(rival, dataset, half, halves.seed)[1] for half in halves.outer
+        ]
     return record

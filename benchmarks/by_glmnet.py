@@ -1,4 +1,4 @@
-"""glmnet (Friedman, Hastie and Tibshirani 2010), run in R, as a rival: see `answers_rivals`."""
+"""glmnet (Friedman, Hastie and Tibshirani 2010), run in R, as a rival (see `answers_rivals`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ FAMILIES = {
     "regression": "gaussian",
     "survival": "cox",
 }
-"""glmnet's word for each kind of response."""
-MIN_FOLDS = 3
-"""Folds that cv.glmnet needs."""
+"""Kind of response -> glmnet's name of it."""
+MIN_FOLDS = 3  # of cv.glmnet
 
 
 @cache
-def installed() -> bool:
-    """Tell whether R and the package are there."""
+def is_glmnet_installed() -> bool:
+    """Return whether R and its package glmnet are installed."""
     command = ["Rscript", "-e", "library(glmnet)"]
     return (
         bool(shutil.which("Rscript"))
@@ -34,48 +33,40 @@ def installed() -> bool:
 
 
 def by_glmnet(kind: str, alpha: float) -> Rival:
-    """Return cv.glmnet with l1 share `alpha`: its own path, the penalty of the least deviance.
+    """Return the rival cv.glmnet with l1 share `alpha`; left-out deviance chooses the penalty.
 
-    kind: key of `FAMILIES`. Classes have equal weight. Of several classes a gene has weights in all
-    or in none.
+    kind: key of `FAMILIES`. Classes have equal weight. A gene has weights for all of several
+    classes or for none.
     """
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-        classes = FAMILIES[kind].endswith("nomial")
-        values = times(y) if y.dtype.names else y
+        has_classes = FAMILIES[kind].endswith("nomial")
         arrays = {
             "z": Z,
             "test": Z_test,
-            "y": values,
+            "y": positive_times(y) if y.dtype.names else y,
             "fold": number_folds(inner, y),
-            "weights": _balanced(y) if classes else np.ones(len(y)),
+            "weights": _balancing_weights(y) if has_classes else np.ones(len(y)),
         }
         with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
             for part, numbers in arrays.items():
-                np.asfortranarray(numbers, dtype="<f8").T.tofile(Path(name) / f"{part}.bin")
-            command = [
-                "Rscript",
-                SCRIPT,
-                name,
-                len(y),
-                len(Z_test),
-                Z.shape[1],
-                FAMILIES[kind],
-                alpha,
-            ]
+                np.asfortranarray(numbers, dtype="<f8").T.tofile(folder / f"{part}.bin")
+            sizes = (len(y), len(Z_test), Z.shape[1])
+            command = ["Rscript", SCRIPT, folder, *sizes, FAMILIES[kind], alpha]
             subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-            score = np.fromfile(Path(name) / "score.bin").reshape(-1, len(Z_test)).T
-            genes = np.fromfile(Path(name) / "genes.bin").astype(np.int64)
-        return score[:, 0] if score.shape[1] == 1 else score, genes
+            scores = np.fromfile(folder / "score.bin").reshape(-1, len(Z_test)).T
+            genes = np.fromfile(folder / "genes.bin").astype(np.int64)
+        return scores[:, 0] if scores.shape[1] == 1 else scores, genes
 
     return fit
 
 
 def number_folds(inner: Folds, y: Array) -> Array:
-    """Return the fold of each row, from 1 on; of two folds the first is cut in two.
+    """Return the number, from 1, of the inner fold that leaves each row out; 0 if none does.
 
-    Every second of its rows in the order of the response goes to the third fold, so that each class
-    is in both parts.
+    Two folds become three: every second row of the first fold, in the order of the response, goes
+    to the third fold, so that both have all classes.
     """
     fold = np.zeros(len(y))
     for number, (_, left_out) in enumerate(inner, 1):
@@ -86,13 +77,13 @@ def number_folds(inner: Folds, y: Array) -> Array:
     return fold
 
 
-def times(y: Array) -> Array:
-    """Return times and events (n, 2); glmnet refuses a time of 0, which comes before all others."""
+def positive_times(y: Array) -> Array:
+    """Return times and events (n, 2); times of 0, which glmnet refuses, stay before all others."""
     time = np.asarray(y["time"], dtype=float)
     return np.column_stack([np.maximum(time, time[time > 0].min() / 2), y["event"]])
 
 
-def _balanced(y: Array) -> Array:
+def _balancing_weights(y: Array) -> Array:
     """Return weights (n,) that sum to the same for each class."""
     _, class_of_sample, size = np.unique(y, return_inverse=True, return_counts=True)
     return np.asarray(len(y) / len(size) / size[class_of_sample])

@@ -1,4 +1,4 @@
-"""One cell of the benchmark: a group of methods on one data set, one repeat of splits and halves.
+"""Run one cell of the benchmark: a group of methods on one data set, in one repeat of the splits.
 
     python benchmarks/cell.py DATA GROUP REPEAT --data FOLDER --out FILE [--folds 5] [--pairs 1]
 
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from answers_data import Plan, Study, divided_study
+from answers_data import Plan, Study, split_study
+from answers_rivals import balanced_mean
 from answers_runs import Record, rival_record, run_together
 from answers_table import agreement, scores_of_record
-from by_glmnet import installed
-from questions import question
+from by_glmnet import is_glmnet_installed
+from questions import read_question
 from rivals import GROUPS, NOT_ODDS, RIVALS
 from scipy.special import expit
 
@@ -32,13 +33,13 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS
 Array = np.ndarray[Any, Any]
 
 
-def records(group: str, study: Study) -> dict[str, Record]:
-    """Return method -> record of the methods of a group that the kind of response has."""
+def run_group(group: str, study: Study) -> dict[str, Record]:
+    """Return method -> record of the methods of a group that exist for the kind of response."""
     kind = study.dataset.design.kind
     if group == "genesig":
         return run_together(GROUPS[group], study)
-    if group == "glmnet" and not installed():
-        print("R with the package glmnet is not here: its methods are left out", file=sys.stderr)
+    if group == "glmnet" and not is_glmnet_installed():
+        print("R or its package glmnet is not installed: no glmnet methods", file=sys.stderr)
         return {}
     return {
         name: rival_record(RIVALS[kind][name], study)
@@ -48,18 +49,17 @@ def records(group: str, study: Study) -> dict[str, Record]:
 
 
 def brier(y: Array, probabilities: Array) -> float:
-    """Return the mean over the classes of their mean squared error of probabilities (n, T).
+    """Return the Brier score with classes of equal weight.
 
-    y (n,): classes, the smallest of which has the first column.
+    y (n,): classes; probabilities (n, T): of the classes in ascending order.
     """
     _, class_of_sample = np.unique(y, return_inverse=True)
-    n_classes = probabilities.shape[1]
-    loss = np.square(probabilities - np.eye(n_classes)[class_of_sample]).sum(axis=1)
-    return float(np.mean([loss[class_of_sample == c].mean() for c in range(n_classes)]))
+    loss = np.square(probabilities - np.eye(probabilities.shape[1])[class_of_sample]).sum(axis=1)
+    return balanced_mean(y, loss)
 
 
-def calibration_error(method: str, study: Study, record: Record) -> dict[str, float]:
-    """Return the Brier score of classes, or the slope of numbers and of times, at best 1.
+def measure_calibration(method: str, study: Study, record: Record) -> dict[str, float]:
+    """Return the Brier score of classes, or the calibration slope of numbers and times.
 
     {} for a method whose scores are no log odds.
     """
@@ -69,19 +69,14 @@ def calibration_error(method: str, study: Study, record: Record) -> dict[str, fl
         return {"slope": _cox_slope(y, f) if y.dtype.names else calibration_line(y, f).slope}
     if method in NOT_ODDS:
         return {}
-    probabilities = expit(f) if record.told is None else np.array(record.told)
-    return {
-        "brier": brier(
-            y,
-            probabilities
-            if probabilities.ndim > 1
-            else np.column_stack([1 - probabilities, probabilities]),
-        )
-    }
+    probabilities = expit(f) if record.probabilities is None else np.array(record.probabilities)
+    if probabilities.ndim == 1:
+        probabilities = np.column_stack([1 - probabilities, probabilities])
+    return {"brier": brier(y, probabilities)}
 
 
 def _cox_slope(y: Array, f: Array) -> float:
-    """Return the weight of a score in Cox's regression on it alone; NaN for equal scores."""
+    """Return the coefficient of scores f in Cox's regression on f alone; NaN for equal scores."""
     if np.ptp(f) == 0:
         return np.nan
     risk = RiskSets.from_times(y["time"], y["event"])
@@ -90,16 +85,18 @@ def _cox_slope(y: Array, f: Array) -> float:
     return float(ridge(risk, no_penalised_columns, score, np.ones(1)).b[0, 0])
 
 
-def measure_record(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
-    """Return column -> value of the row of a method on one data set.
+def measure_record(
+    method: str, study: Study, record: Record, informative: Array | None
+) -> dict[str, Any]:
+    """Return the row (column -> value) of a method on one data set.
 
-    true: the informative genes of simulated data; None if they are unknown.
+    informative: columns of the informative genes; None if they are unknown.
     """
     (n, d) = study.dataset.X.shape
     kind = study.dataset.design.kind
     headline = ASSESSMENT_KINDS[kind].headline
     assessment = assess(scores_of_record(study, record), headline)[0]
-    out: dict[str, Any] = {
+    row: dict[str, Any] = {
         "kind": kind,
         "method": method,
         "samples": n,
@@ -107,51 +104,52 @@ def measure_record(method: str, study: Study, record: Record, true: Array | None
         "measure": headline.name,
         "error": assessment.error,
         "auc": assessment.auc,
-        **calibration_error(method, study, record),
+        **measure_calibration(method, study, record),
     }
     if record.lists is not None:
-        out["genes"] = float(np.median([len(genes) for genes in record.lists]))
-        if true is not None:
-            false = [np.setdiff1d(genes, true) for genes in record.lists]
-            out["false_genes"] = float(np.mean([len(genes) for genes in false]))
-            out["true_genes"] = float(np.mean([*map(len, record.lists)])) - out["false_genes"]
-    if record.again is not None:
-        out["stability"] = agreement(record.again, d)[0]
-    return out | {
+        lengths = [len(genes) for genes in record.lists]
+        row["genes"] = float(np.median(lengths))
+        if informative is not None:
+            n_false = [len(np.setdiff1d(genes, informative)) for genes in record.lists]
+            row["false_genes"] = float(np.mean(n_false))
+            row["true_genes"] = float(np.mean(lengths)) - row["false_genes"]
+    if record.half_lists is not None:
+        row["stability"] = agreement(record.half_lists, d)[0]
+    return row | {
         "seconds": record.seconds,
         "memory_mb": record.memory,
         "warnings": sum(record.warnings.values()),
     }
 
 
-def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[dict[str, Any]]:
-    """Return a row of measures for each method of the cell."""
-    dataset, true = question(data, folder, repeat)
-    study = divided_study(dataset, replace(plan, repeats=1, seed=repeat))
+def run_cell(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    """Return a row of measures for each method of the cell; `folder` has the published data."""
+    dataset, informative = read_question(data, folder, repeat)
+    study = split_study(dataset, replace(plan, repeats=1, seed=repeat))
     cell_columns = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}
     return [
-        {**cell_columns, **measure_record(method, study, record, true)}
-        for method, record in records(group, study).items()
+        {**cell_columns, **measure_record(method, study, record, informative)}
+        for method, record in run_group(group, study).items()
     ]
 
 
 def main() -> None:
-    """Run one cell and write it, whole or not at all."""
-    asks = argparse.ArgumentParser(
+    """Run one cell and write its rows, all of them or none."""
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    asks.add_argument("name")
-    asks.add_argument("group", choices=GROUPS)
-    asks.add_argument("repeat", type=int)
-    asks.add_argument("--data", type=Path, required=True)
-    asks.add_argument("--out", type=Path, required=True)
-    asks.add_argument("--folds", type=int, default=5)
-    asks.add_argument("--pairs", type=int, default=1)
-    arguments = asks.parse_args()
+    parser.add_argument("name")
+    parser.add_argument("group", choices=GROUPS)
+    parser.add_argument("repeat", type=int)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=1)
+    arguments = parser.parse_args()
     plan = Plan(folds=arguments.folds, inner_folds=arguments.folds, pairs=arguments.pairs)
-    cell_rows = rows(arguments.name, arguments.group, arguments.repeat, plan, arguments.data)
+    rows = run_cell(arguments.name, arguments.group, arguments.repeat, plan, arguments.data)
     part = arguments.out.with_suffix(".part")
-    part.write_text("".join(json.dumps(row) + "\n" for row in cell_rows), encoding="utf-8")
+    part.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     part.replace(arguments.out)
 
 

@@ -1,4 +1,4 @@
-"""Simulated worlds of two classes, from few genes that tell them apart to whole programs."""
+"""Simulated worlds of two classes: few or many genes differ, or whole programs of genes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-GENES = 2000
-UNSEEN = 400
+N_GENES = 2000
+N_NEW = 400  # new samples
 
 SPARSE = ("few", "tails", "weak", "pathways", "subclass", "mixed")
-"""Background of 40 factors; what tells the classes apart are some genes, or three small sets."""
+"""Worlds with a background of 40 factors, in which some genes or small sets of genes differ."""
 
 DENSE = {
     "programs .35": 0.35,
@@ -21,25 +21,30 @@ DENSE = {
     "subtypes": 0.5,
     "one program": 0.0,
 }
-"""Thirty programs of 240 genes each, and by how much they move between the classes, in SD."""
+"""Worlds of thirty programs of 240 genes each -> SD over programs of the class difference."""
 
 WORLDS = (*SPARSE, *DENSE)
 
 
-def world(name: str, n: int, share: float, seed: int) -> tuple[Array, Array]:
-    """Return X (n + 400, 2000) and y = ±1; the first n samples train, `share` of them are +1."""
+def draw_samples(name: str, n: int, share: float, seed: int) -> tuple[Array, Array]:
+    """Return X (n + 400, 2000) and y = ±1; the first n samples train.
+
+    share: of the class +1, exactly in training samples, in the mean in new samples.
+    """
     rng = np.random.default_rng((WORLDS.index(name), n, seed))
-    y = np.where(rng.random(n + UNSEEN) < share, 1.0, -1.0)
+    y = np.where(rng.random(n + N_NEW) < share, 1.0, -1.0)
     y[:n] = rng.permutation(np.where(np.arange(n) < round(share * n), 1.0, -1.0))
-    draw_world = _dense if name in DENSE else _sparse
-    return draw_world(name, (y > 0).astype(float), rng), y
+    draw_expression = _draw_dense if name in DENSE else _draw_sparse
+    return draw_expression(name, (y > 0).astype(float), rng), y
 
 
-def _sparse(name: str, c: Array, rng: np.random.Generator) -> Array:
+def _draw_sparse(name: str, c: Array, rng: np.random.Generator) -> Array:
+    """Return X (N, 2000) of a sparse world; c (N,): 1 for the class +1, else 0."""
     N = len(c)
-    d = GENES
+    d = N_GENES
 
     def draw(*size: int) -> Array:
+        """Return values of mean 0 and variance 1."""
         return rng.standard_t(3, size) / np.sqrt(3) if name == "tails" else rng.normal(size=size)
 
     loadings = rng.normal(size=(40, d)) * (rng.random((40, d)) < 0.1)
@@ -55,19 +60,20 @@ def _sparse(name: str, c: Array, rng: np.random.Generator) -> Array:
         for pathway_genes in np.split(genes[:180], 3):
             X[:, pathway_genes] += np.outer(draw(N) + 0.9 * c, rng.normal(0, 0.6, 60))
     elif name == "subclass":
-        half = rng.random(N) < 0.5
-        for part, pathway_genes in ((half, genes[:40]), (~half, genes[40:80])):
-            X[:, pathway_genes] += np.outer(1.5 * c * part, rng.uniform(-1, 1, 40))
-    else:
+        is_first = rng.random(N) < 0.5
+        for is_subclass, subclass_genes in ((is_first, genes[:40]), (~is_first, genes[40:80])):
+            X[:, subclass_genes] += np.outer(1.5 * c * is_subclass, rng.uniform(-1, 1, 40))
+    else:  # mixed
         X[:, genes[:2]] += 1.2 * c[:, None]
         X[:, genes[2:102]] += np.outer(c, rng.normal(0, 0.3, 100))
         X *= 10 ** rng.uniform(-0.5, 0.5, d)
     return X
 
 
-def _dense(name: str, c: Array, rng: np.random.Generator) -> Array:
+def _draw_dense(name: str, c: Array, rng: np.random.Generator) -> Array:
+    """Return X (N, 2000) of a dense world; c (N,): 1 for the class +1, else 0."""
     N = len(c)
-    d = GENES
+    d = N_GENES
     k = 30
     loadings = rng.normal(size=(k, d)) * (rng.random((k, d)) < 0.12)
     shifts = rng.normal(0, 1, k) * DENSE[name]

@@ -1,6 +1,6 @@
-"""What the benchmark asks: data sets with their responses, and simulated ones whose truth is known.
+"""Questions of the benchmark: published data sets with a response, and simulated data sets.
 
-The fifteen questions of two classes are those of answers.py, from the files of `answers_data`.
+The fifteen questions of two classes are in `answers_data`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from answers_data import OTHER_SOURCES, PUBLISHED, Source, read_series, read_tables
+from answers_data import OTHER_SOURCES, PUBLISHED, Source, series_files, table_files
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
@@ -22,15 +22,15 @@ from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
 
-DESMEDT = read_tables("survival/desmedt_2007")
-ROSENWALD = read_tables("survival/rosenwald_2002")
+DESMEDT = table_files("survival/desmedt_2007")
+ROSENWALD = table_files("survival/rosenwald_2002")
 SURVIVAL = {"task": "survival"}
-# Matrix and sample table, label, and what else the config says of the data.
+# Question -> (matrix, sample table), label, further keys of the section `data` of the config.
 MORE_QUESTIONS: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
-    "khan_four": (read_tables("many_classes/khan_2001"), "diagnosis", {}),
-    "sorlie_five": (read_tables("many_classes/sorlie_2001"), "diagnosis", {}),
-    "GSE55235_three": (read_series("GSE55235"), "source_name_ch1", {}),
-    "GSE55457_three": (read_series("GSE55457"), "clinical status", {}),
+    "khan_four": (table_files("many_classes/khan_2001"), "diagnosis", {}),
+    "sorlie_five": (table_files("many_classes/sorlie_2001"), "diagnosis", {}),
+    "GSE55235_three": (series_files("GSE55235"), "source_name_ch1", {}),
+    "GSE55457_three": (series_files("GSE55457"), "clinical status", {}),
     "stemcells": (("studies/stemcells.tsv.gz", "studies/stemcells.samples.tsv"), "cell", {}),
     "desmedt_age": (DESMEDT, "age", {"task": "regression"}),
     "desmedt_size": (DESMEDT, "size", {"task": "regression"}),
@@ -42,44 +42,47 @@ MORE_QUESTIONS: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
     ),
 }
 
-Drawn = tuple[Dataset, Array]
+SimulatedData = tuple[Dataset, Array]  # data set, columns of its informative genes
 
 
-def _differing(shape: str) -> Callable[[int], Drawn]:
-    """Draw two classes of 80 samples that ten of 1000 genes tell apart, by 1.2 SD."""
+def _two_classes(shape: str) -> Callable[[int], SimulatedData]:
+    """Return a function of the seed that draws 80 samples; ten of 1000 genes differ by 1.2 SD."""
 
-    def draw(seed: int) -> Drawn:
+    def draw(seed: int) -> SimulatedData:
         dataset = draw_truth(1.2, 80, shape, seed)
         return dataset, np.flatnonzero(are_true(np.arange(dataset.X.shape[1])))
 
     return draw
 
 
-def _draw_kind(kind: str, signal: float) -> Callable[[int], Drawn]:
-    """Draw 80 samples of 1000 genes, of which the first three carry the response, or none does."""
+def _response_kind(kind: str, signal: float) -> Callable[[int], SimulatedData]:
+    """Return a function of the seed that draws 80 samples of 1000 genes.
 
-    def draw(seed: int) -> Drawn:
+    The first three genes are informative; none if the signal is 0.
+    """
+
+    def draw(seed: int) -> SimulatedData:
         return study_of(kind, seed, n=80, d=1000, signal=signal), np.arange(3 if signal else 0)
 
     return draw
 
 
-SIMULATED: dict[str, Callable[[int], Drawn]] = {
-    "simulated_plain": _differing("plain"),
-    "simulated_variances": _differing("variances"),
-    "simulated_tails": _differing("tails"),
-    "simulated_noise": _draw_kind("classification", 0.0),
-    "simulated_several": _draw_kind("several_classes", 1.0),
-    "simulated_numbers": _draw_kind("regression", 0.5),
-    "simulated_survival": _draw_kind("survival", 0.7),
+SIMULATED: dict[str, Callable[[int], SimulatedData]] = {
+    "simulated_plain": _two_classes("plain"),
+    "simulated_variances": _two_classes("variances"),
+    "simulated_tails": _two_classes("tails"),
+    "simulated_noise": _response_kind("classification", 0.0),
+    "simulated_several": _response_kind("several_classes", 1.0),
+    "simulated_numbers": _response_kind("regression", 0.5),
+    "simulated_survival": _response_kind("survival", 0.7),
 }
 REAL = [*PUBLISHED, *OTHER_SOURCES, *MORE_QUESTIONS]
 
 
-def question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | None]:
-    """Return the data set, and which of its genes, by number, carry the response, where known.
+def read_question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | None]:
+    """Return the data set and the columns of its informative genes, None if they are unknown.
 
-    Simulated data are drawn anew for each repeat. Files lie in `folder`.
+    Each repeat draws other simulated data. Published data are in `folder`.
     """
     if name in SIMULATED:
         return SIMULATED[name](repeat)
@@ -87,8 +90,10 @@ def question(name: str, folder: Path, repeat: int) -> tuple[Dataset, Array | Non
         (matrix, samples), label, data = MORE_QUESTIONS[name]
         source = Source(name, folder / matrix, folder / samples, label, data=data)
     else:
-        source = Source.of(name, folder)
+        source = Source.from_text(name, folder)
     for file in (source.matrix, source.samples):
         if not file.exists():
-            raise SystemExit(f"{file} is not there; --config data=FOLDER says where the data lie")
+            raise SystemExit(
+                f"{file} does not exist; set the folder of the data by --config data=FOLDER"
+            )
     return source.read(), None

@@ -1,10 +1,10 @@
-"""The tables of the benchmark, from its cells.
+"""Make the tables of the benchmark from its cells.
 
     python benchmarks/results_tables.py CELLS FOLDER
 
 FOLDER gets answers.tsv, a line for each data set, method and repeat, and methods.tsv, means over
-the data sets of a kind, real and simulated ones apart; methods.md is the same to be read. The first
-line says what was run.
+the data sets of a kind, real and simulated apart; methods.md has the same means as Markdown. The
+first line of each states the numbers of data sets, repeats, folds, pairs and methods.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-SIMULATED = "simulated_"
-ORDER = [
+PREFIX_OF_SIMULATED = "simulated_"  # of names of data sets
+METHODS = [  # in the order of the tables
     "genesig",
     "FDR-selected genes",
     "l1",
@@ -33,61 +33,63 @@ ORDER = [
     "Stabl",
     "knockoffs",
 ]
-MEANS = ["error", "auc", "brier", "slope", "false_genes", "true_genes", "stability", "seconds"]
+MEAN_COLUMNS = [
+    "error",
+    "auc",
+    "brier",
+    "slope",
+    "false_genes",
+    "true_genes",
+    "stability",
+    "seconds",
+]
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """Return the rows of all cells."""
+    """Return the rows of all cells, sorted by kind, data set, method and repeat."""
     lines = [
         json.loads(line)
         for path in sorted(folder.glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     if not lines:
-        raise SystemExit(
-            f"{folder} holds no cell: run the workflow first, see benchmarks/README.md"
-        )
+        raise SystemExit(f"{folder} has no cells; run the workflow (benchmarks/README.md) first")
     rows = pd.DataFrame(lines)
-    rows = rows.reindex(columns=rows.columns.union([*MEANS, "genes"], sort=False))
-    place = rows["method"].map(ORDER.index)
-    return (
-        rows.assign(place=place)
-        .sort_values(["kind", "data", "place", "repeat"])
-        .drop(columns="place")
-    )
+    rows = rows.reindex(columns=rows.columns.union([*MEAN_COLUMNS, "genes"], sort=False))
+    rows = rows.assign(order=rows["method"].map(METHODS.index))
+    return rows.sort_values(["kind", "data", "order", "repeat"]).drop(columns="order")
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each kind, real or simulated, and method.
+    """Return a row for each kind of response, real or simulated data, and method.
 
-    Means over data sets of the means over repeats, but for genes, of which it is the median, and
-    memory, the most. ``rank`` is the mean rank of the error among methods that have all data sets
-    of the kind, ``best`` on how many data sets the error is the least. A list that was empty in
-    all halves agrees on nothing: its stability counts as 0.
+    Values are means over data sets of means over repeats, but genes are the median, memory is the
+    maximum. ``rank`` is the mean rank of the error among methods that have all data sets of the
+    kind, ``best`` the number of data sets with the smallest error. If the lists of all halves are
+    empty, the stability counts as 0.
     """
-    rows = rows.assign(drawn=rows["data"].str.startswith(SIMULATED))
-    chooses = rows.groupby("method")["genes"].transform("count") > 0
-    rows["stability"] = rows["stability"].where(rows["stability"].notna() | ~chooses, 0.0)
-    data_means = rows.groupby(["kind", "drawn", "data", "method"], sort=False).mean(
-        numeric_only=True
-    )
+    rows = rows.assign(is_simulated=rows["data"].str.startswith(PREFIX_OF_SIMULATED))
+    selects_genes = rows.groupby("method")["genes"].transform("count") > 0
+    rows["stability"] = rows["stability"].where(rows["stability"].notna() | ~selects_genes, 0.0)
+    keys = ["kind", "is_simulated", "data", "method"]
+    data_means = rows.groupby(keys, sort=False).mean(numeric_only=True).reset_index()
     out: list[dict[str, Any]] = []
-    for (kind, drawn), part in data_means.reset_index().groupby(["kind", "drawn"]):
-        wide = part.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
-        ranks = wide.rank(axis=1).mean()
-        least = wide.eq(wide.min(axis=1), axis=0).sum()
-        for method in [name for name in ORDER if name in set(part["method"])]:
+    for (kind, is_simulated), part in data_means.groupby(["kind", "is_simulated"]):
+        errors = part.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
+        ranks = errors.rank(axis=1).mean()
+        n_best = errors.eq(errors.min(axis=1), axis=0).sum()
+        for method in [name for name in METHODS if name in set(part["method"])]:
             method_rows = part[part["method"] == method]
             out.append(
                 {
                     "kind": kind,
-                    "data": "simulated" if drawn else "real",
+                    "data": "simulated" if is_simulated else "real",
                     "method": method,
                     "sets": len(method_rows),
-                    **method_rows[MEANS].mean().to_dict(),
+                    **method_rows[MEAN_COLUMNS].mean().to_dict(),
                     "rank": ranks.get(method),
-                    "best": least.get(method),
-                    "genes": method_rows["genes"].quantile(0.5),
+                    "best": n_best.get(method),
+                    "genes": method_rows["genes"].median(),
                     "memory_mb": method_rows["memory_mb"].max(),
                 }
             )
@@ -111,16 +113,16 @@ COLUMN_FORMATS = {
 
 
 def methods_page(table: pd.DataFrame, summary_line: str) -> str:
-    """Return the means as a page: a table for each kind, real and simulated."""
+    """Return the means as Markdown: a table for each kind of response, real or simulated data."""
     lines = [
         "# Results of the benchmark",
         "",
         summary_line.removeprefix("# ") + ".",
         "",
-        "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
-        " error is the least among methods that were run on all of a table, equal ones each"
-        " counted. A method with fewer sets than others was not run on all of them,"
-        " so that its means are not those of the others.",
+        "[The benchmark](../README.md) explains the columns. Best: number of data sets on which"
+        " the method has the smallest error of the methods with all data sets of the table; equal"
+        " errors all count. A method with fewer sets was not run on all data sets, so that its"
+        " means are not comparable.",
         "",
     ]
     for (kind, data), part in table.groupby(["kind", "data"], sort=False):
@@ -132,37 +134,37 @@ def methods_page(table: pd.DataFrame, summary_line: str) -> str:
             "| --- |" + " --- |" * len(names),
         ]
         for row in part.to_dict("records"):
-            cells = [f"{row[n]:{COLUMN_FORMATS[n]}}" if row[n] == row[n] else "–" for n in names]
+            cells = [f"{row[n]:{COLUMN_FORMATS[n]}}" if pd.notna(row[n]) else "–" for n in names]
             lines.append(f"| {row['method']} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
 
 
 def summary_text(rows: pd.DataFrame) -> str:
-    """Say in one line what was run.
+    """Return a line with the numbers of data sets, repeats, folds, pairs, methods and hours.
 
-    Both answers of genesig come of the same fits and have their seconds, which count once.
+    Both methods of genesig come from the same fits; the seconds of these count once.
     """
-    once = rows.loc[rows["method"] != "FDR-selected genes", "seconds"]
+    seconds = rows.loc[rows["method"] != "FDR-selected genes", "seconds"]
     cells = rows.groupby(["data", "repeat"]).ngroups
-    real = rows.loc[~rows["data"].str.startswith(SIMULATED), "data"].nunique()
-    how = " ".join(f"{name}={rows[name].iloc[0]}" for name in ("folds", "pairs"))
+    n_real = rows.loc[~rows["data"].str.startswith(PREFIX_OF_SIMULATED), "data"].nunique()
+    plan = " ".join(f"{name}={rows[name].iloc[0]}" for name in ("folds", "pairs"))
     return (
-        f"# {real} real and {rows['data'].nunique() - real} simulated data sets, "
-        f"repeats={rows['repeat'].max() + 1} {how}, {cells} data sets and repeats, "
+        f"# {n_real} real and {rows['data'].nunique() - n_real} simulated data sets, "
+        f"repeats={rows['repeat'].max() + 1} {plan}, {cells} data sets and repeats, "
         f"{rows['method'].nunique()} methods, "
-        f"{once.sum() / 3600:.1f} h of processor in outer splits"
+        f"{seconds.sum() / 3600:.1f} h of processor in outer splits"
     )
 
 
 def write(rows: pd.DataFrame, path: Path, summary_line: str) -> None:
-    """Write a table below its first line."""
+    """Write the summary line and a table below it."""
     table = rows.to_csv(sep="\t", index=False, float_format="%.4g")
     path.write_text(f"{summary_line}\n{table}", encoding="utf-8")
 
 
 def main(cells: Path, folder: Path) -> None:
-    """Write both tables."""
+    """Write both tables and the page."""
     rows = read(cells)
     summary_line = summary_text(rows)
     write(rows.drop(columns=["folds", "pairs"]), folder / "answers.tsv", summary_line)

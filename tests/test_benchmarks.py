@@ -17,12 +17,12 @@ import results_tables
 import rivals
 import selections
 import yaml
-from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, simulate_source, study_of
+from answers_data import OTHER_SOURCES, PUBLISHED, Plan, Source, read_study, simulate_source
 from answers_goals import complete_rows, summary
-from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
+from answers_rivals import BALANCED_L1, EXACT, RIVALS, smallest_C
 from answers_runs import (
     VARIANTS,
-    answer_record,
+    answer_fits,
     config_of_variant,
     methods_of_same_fits,
     run_method,
@@ -30,19 +30,26 @@ from answers_runs import (
 )
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, paired_error, scores_of_record
-from by_glmnet import installed, number_folds, times
+from by_glmnet import is_glmnet_installed, number_folds, positive_times
 from cell import brier
 from ensemble_members import diagonal_lda
 from fdr_selected_nested import config_of, draw_study, nested_null_tails
-from leave_one_out import count_right, leave_one_out_splits
+from leave_one_out import count_correct, leave_one_out_splits
 from linear_loops import study_half_samples
 from places import ROOT, SHARED
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, join_ranks, pareto_front
-from rivals import NOT_ODDS, OF_GENES, log_odds, one_vs_rest
+from rivals import NOT_ODDS, SELECTORS, log_odds, one_vs_rest
 from rivals import RIVALS as KINDS
 from scipy.special import expit, log_softmax, softmax
-from selections import HALVES, at_levels, gaussian_copies, knockoffs, shrinkage, stabl
+from selections import (
+    N_HALVES,
+    gaussian_copies,
+    interpolate_weights,
+    knockoffs,
+    shrinkage,
+    stabl,
+)
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from sklearn.neighbors import NearestCentroid
@@ -62,7 +69,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     name = simulate_source(tmp_path_factory.mktemp("simulated"))
-    return study_of(Source.of(name), Plan(folds=3, repeats=2, inner_folds=3, pairs=2))
+    return read_study(Source.from_text(name), Plan(folds=3, repeats=2, inner_folds=3, pairs=2))
 
 
 def quick(folder):
@@ -131,9 +138,9 @@ def test_the_two_answers_come_of_the_same_fits(study):
     both_answers = run_together(methods_of_same_fits("genesig"), study)
     alone = run_method("FDR-selected genes", study)
     assert both_answers["FDR-selected genes"].score == alone.score
-    assert both_answers["FDR-selected genes"].again == alone.again
+    assert both_answers["FDR-selected genes"].half_lists == alone.half_lists
     assert both_answers["genesig"].score != alone.score
-    assert len(alone.again) == len(study.halves.outer) == 4
+    assert len(alone.half_lists) == len(study.halves.outer) == 4
     assert min(map(len, alone.lists)) >= config_of_variant("genesig")["signature"]["least"]
 
 
@@ -142,7 +149,7 @@ def test_the_list_alone_needs_no_chance(study):
     assert config["signature"]["permutations"] == 0
     assert config["linear"]["model"] == "two_stage"
     record = run_method("stable", study)
-    assert len(record.again) == 4
+    assert len(record.half_lists) == 4
 
 
 def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
@@ -153,8 +160,8 @@ def test_lists_of_seeds_are_as_alike_as_their_jaccard_index():
 
 def test_final_lists_equal_those_of_a_study(study):
     lists = final_lists(study.dataset, study.splits)
-    assert set(lists) == {"named", "model", "stable"}
-    fdr_selected = lists["named"]
+    assert set(lists) == {"fdr_selected", "model", "stable"}
+    fdr_selected = lists["fdr_selected"]
     model = lists["model"]
     assert fdr_selected in ([], model[: len(fdr_selected)])  # the most frequent first
     assert {"g0", "g1", "g2"} & set(model)
@@ -173,14 +180,14 @@ def test_final_lists_equal_those_of_a_study(study):
     ],
 )
 def test_the_others_are_read_as_two_classes_without_missing_values(name, shape, smaller):
-    dataset = Source.of(name).read()
+    dataset = Source.from_text(name).read()
     assert dataset.X.shape == shape
     assert np.isfinite(dataset.X).all()
     assert np.unique(dataset.response(), return_counts=True)[1].min() == smaller
 
 
 def test_benchmark_has_fifteen_sources():
-    sources = [Source.of(name) for name in PUBLISHED | OTHER_SOURCES]
+    sources = [Source.from_text(name) for name in PUBLISHED | OTHER_SOURCES]
     assert len({source.name for source in sources}) == 15
 
 
@@ -195,7 +202,7 @@ def test_difference_over_samples_equals_the_report(study):
 
 
 def test_cut_equals_that_of_the_predictions(study):
-    fits = answer_record(study.dataset, study.splits, config_of_variant("genesig")).with_chosen()
+    fits = answer_fits(study.dataset, study.splits, config_of_variant("genesig")).with_chosen()
     predictions = predictions_table(study.dataset, study.splits, fits)
     predictions = predictions[predictions["mu"].isna()]
     calls = scores_of_record(study, run_method("genesig", study))
@@ -208,7 +215,7 @@ def test_first_gene_enters_at_its_stated_level(study):
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     sizes = [
         np.count_nonzero(
-            LogisticRegression(C=share * first_gene(Z, y), **EXACT, **BALANCED_L1).fit(Z, y).coef_
+            LogisticRegression(C=share * smallest_C(Z, y), **EXACT, **BALANCED_L1).fit(Z, y).coef_
         )
         for share in (0.999, 1.001)
     ]
@@ -226,10 +233,10 @@ def test_first_gene_enters_at_its_stated_level(study):
 def test_randomised_rival_gives_the_same_result_twice(study, rival):
     first_result = run_method(rival, study)
     second_result = run_method(rival, study)
-    assert (first_result.score, first_result.lists, first_result.again) == (
+    assert (first_result.score, first_result.lists, first_result.half_lists) == (
         second_result.score,
         second_result.lists,
-        second_result.again,
+        second_result.half_lists,
     )
 
 
@@ -278,18 +285,18 @@ def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkey
     def nine_right(rival, dataset, split, seed):
         return signs[dataset.rows(split.test)], [0]
 
-    monkeypatch.setattr("answers_runs.on_split", nine_right)
-    assert count_right(study, ("ridge",)) == {"ridge": 9}
+    monkeypatch.setattr("answers_runs.run_on_split", nine_right)
+    assert count_correct(study, ("ridge",)) == {"ridge": 9}
 
 
 def test_times_of_zero_keep_their_place_for_glmnet():
     y = np.array([(0.0, 1), (2.0, 0), (0.0, 0), (0.5, 1)], [("time", float), ("event", float)])
-    assert times(y).tolist() == [[0.25, 1], [2, 0], [0.25, 0], [0.5, 1]]
+    assert positive_times(y).tolist() == [[0.25, 1], [2, 0], [0.25, 0], [0.5, 1]]
 
 
 def test_unknown_data_set_is_refused_in_one_line():
     with pytest.raises(SystemExit, match="nowhere: neither name=matrix,samples,label nor one of"):
-        Source.of("nowhere")
+        Source.from_text("nowhere")
 
 
 @pytest.mark.parametrize("design", [{}, {"group": "patient"}])
@@ -364,13 +371,13 @@ def test_single_benchmark_job_writes_its_tables(tmp_path):
     header = (tmp_path / "answers.tsv").read_text().splitlines()[0]
     assert header.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t", comment="#")
-    assert rows["method"].tolist() == [*OF_GENES]
+    assert rows["method"].tolist() == [*SELECTORS]
     assert rows["error"].between(0, 1).all()
     assert rows["genes"].between(0, 100).all()
     assert rows["seconds"].gt(0).all()
     assert rows["memory_mb"].gt(50).all()
     means = pd.read_csv(tmp_path / "methods.tsv", sep="\t", comment="#")
-    assert means["sets"].tolist() == [1] * len(OF_GENES)
+    assert means["sets"].tolist() == [1] * len(SELECTORS)
 
 
 def test_means_count_an_empty_list_as_no_agreement_and_rank_complete_methods():
@@ -405,8 +412,8 @@ def test_seconds_shared_by_both_answers_are_counted_once():
 
 
 def test_rivals_of_every_kind_predict_and_choose(monkeypatch):
-    monkeypatch.setattr(rivals, "TREES", 20)
-    monkeypatch.setattr(rivals, "BOOSTS", 2)
+    monkeypatch.setattr(rivals, "N_TREES", 20)
+    monkeypatch.setattr(rivals, "N_BOOSTING_ROUNDS", 2)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
     for kind, methods in KINDS.items():
         dataset = kind_study(kind, 0, n=60, d=16, signal=1.0)
@@ -414,7 +421,7 @@ def test_rivals_of_every_kind_predict_and_choose(monkeypatch):
         y = dataset.response()
         T = len(dataset.design.classes or ())
         for name, rival in methods.items():
-            if "glmnet" in name and not installed():
+            if "glmnet" in name and not is_glmnet_installed():
                 continue
             scores, genes = rival(Z[:40], y[:40], Z[40:], inner, 0)
             assert scores.shape == ((20, T) if T > 2 else (20,)), (kind, name)
@@ -466,7 +473,7 @@ def test_log_odds_ignore_a_common_shift_of_all_classes():
     Z = standardised(dataset.X)
     y = dataset.response()
     for name, rival in KINDS["several_classes"].items():
-        if name not in NOT_ODDS and (installed() or "glmnet" not in name):
+        if name not in NOT_ODDS and (is_glmnet_installed() or "glmnet" not in name):
             scores, _ = rival(Z[:40], y[:40], Z[40:], inner, 0)
             np.testing.assert_allclose(expit(scores).sum(axis=1), 1, err_msg=name)
 
@@ -526,7 +533,7 @@ def test_stabl_finds_mostly_true_genes():
 
 
 def test_stabl_selects_nothing_if_the_least_rate_is_not_below_one(monkeypatch):
-    lists = [(np.array([1.0, 0.1]), np.array([[0.0, 0], [0, 0], [0, 1], [0, 1]]))] * HALVES
+    lists = [(np.array([1.0, 0.1]), np.array([[0.0, 0], [0, 0], [0, 1], [0, 1]]))] * N_HALVES
     monkeypatch.setattr(selections, "lasso_lists", lambda *_: lists)
     assert stabl(np.zeros((3, 2)), np.zeros(3), 0).tolist() == []
 
@@ -537,7 +544,7 @@ def test_weights_between_knots_equal_the_lasso():
     r -= r.mean()
     levels, _, weights = lars_path(Z, r, method="lasso")
     levels_asked = levels[0] * np.array([0.9, 0.4, 0.1])
-    weights_found = at_levels(levels, weights, levels_asked)
+    weights_found = interpolate_weights(levels, weights, levels_asked)
     for at, level in enumerate(levels_asked):
         lasso = Lasso(alpha=level, fit_intercept=False, tol=1e-12, max_iter=10**6).fit(Z, r)
         np.testing.assert_allclose(weights_found[:, at], lasso.coef_, atol=1e-6)

@@ -1,17 +1,22 @@
-# Cox paths of one matrix by glmnet: Rscript cox_by_glmnet.R folder n d
-# Reads x.bin (n x d, column after column), y.tsv (time, event) and lambda.tsv there; prints a threshold
-# and processor seconds a line, and writes the coefficients of each to THRESHOLD.tsv.
+# Rscript cox_by_glmnet.R FOLDER N D: Cox paths of one matrix by glmnet at three thresholds.
+#
+# FOLDER has x.bin (N x D, by columns), y.tsv (time, event) and lambda.tsv. It prints a line for each
+# threshold, with processor seconds, and writes the coefficients to THRESHOLD.tsv.
+
 suppressMessages({library(glmnet); library(survival)})
-asked <- commandArgs(TRUE)
-n <- as.integer(asked[2]); d <- as.integer(asked[3])
-from <- function(name) file.path(asked[1], name)
-x <- matrix(readBin(from("x.bin"), "double", n * d), n, d)
-y <- read.table(from("y.tsv")); lambda <- scan(from("lambda.tsv"), quiet = TRUE)
+arguments <- commandArgs(trailingOnly = TRUE)
+n <- as.integer(arguments[2])
+d <- as.integer(arguments[3])
+in_folder <- function(name) file.path(arguments[1], name)
+x <- matrix(readBin(in_folder("x.bin"), "double", n * d), n, d)
+y <- read.table(in_folder("y.tsv"))
+lambda <- scan(in_folder("lambda.tsv"), quiet = TRUE)
 for (thresh in c("1e-07", "1e-10", "1e-12")) {
-  took <- system.time(fit <- glmnet(
+  seconds <- system.time(fit <- glmnet(
     x, Surv(y[, 1], y[, 2]), family = "cox", alpha = 0.9, lambda = lambda, standardize = FALSE,
     thresh = as.numeric(thresh), maxit = 1e7
   ))
-  cat(thresh, took[1] + took[2], "\n")
-  write.table(as.matrix(fit$beta), from(paste0(thresh, ".tsv")), row.names = FALSE, col.names = FALSE)
+  cat(thresh, seconds[1] + seconds[2], "\n")
+  file <- in_folder(paste0(thresh, ".tsv"))
+  write.table(as.matrix(fit$beta), file, row.names = FALSE, col.names = FALSE)
 }

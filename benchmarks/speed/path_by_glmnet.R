@@ -4,18 +4,18 @@
 
 suppressPackageStartupMessages(library(glmnet))
 
-given <- commandArgs(trailingOnly = TRUE)
-n <- as.integer(given[2])
-d <- as.integer(given[3])
-numbers <- function(name, count) readBin(file.path(given[1], name), "double", count)
+arguments <- commandArgs(trailingOnly = TRUE)
+n <- as.integer(arguments[2])
+d <- as.integer(arguments[3])
+read_numbers <- function(name, count) readBin(file.path(arguments[1], name), "double", count)
 
-z <- matrix(numbers("z.bin", n * d), n, d)
-y <- numbers("y.bin", n)
-lambda <- numbers("lambda.bin", 10000)
-alpha <- numbers("alpha.bin", 1)
-took <- system.time(
+z <- matrix(read_numbers("z.bin", n * d), n, d)
+y <- read_numbers("y.bin", n)
+lambda <- read_numbers("lambda.bin", 10000)  # all values, at most 10000
+alpha <- read_numbers("alpha.bin", 1)
+seconds <- system.time(
   fit <- glmnet(z, y, alpha = alpha, lambda = lambda, standardize = FALSE, intercept = FALSE,
-                thresh = as.numeric(given[4]), maxit = 1e8)
+                thresh = as.numeric(arguments[4]), maxit = 1e8)
 )
-writeBin(as.vector(as.matrix(fit$beta)[, length(fit$lambda)]), file.path(given[1], "b.bin"))
-cat(sum(took[c("user.self", "sys.self")]), "\n")
+writeBin(as.vector(as.matrix(fit$beta)[, length(fit$lambda)]), file.path(arguments[1], "b.bin"))
+cat(sum(seconds[c("user.self", "sys.self")]), "\n")
