@@ -1,13 +1,13 @@
-"""Hold every stated number against simulated truth, and write docs/evidence/claims.md.
+"""Compare the numbers that genesig states with simulated truth; write docs/evidence/claims.md.
 
     python benchmarks/accuracy/claims.py run [--topic TEXT] [--jobs 2] [--draws N]
     python benchmarks/accuracy/claims.py page
     python benchmarks/accuracy/claims.py expected [--jobs 2] [--draws N]
 
-``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
-tests/claims/measured.tsv, instead of those of the same trial; ``page`` makes
-docs/evidence/claims.md of that table. Seeds begin at 1000: no law of the fast suite has
-seen these draws.
+``run`` draws the trials of tests/claims whose topic contains TEXT, and replaces their rows of
+tests/claims/measured.tsv; ``page`` writes docs/evidence/claims.md from that table. ``expected``
+writes the means over simulated studies with signal, from which readers expect other studies. Seeds
+begin at 1000, so that no quick test has these draws.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from trials import TRIALS
 from whole_signals import COLUMNS, EXPECTED, FIRST_OTHER, values
 
 FIRST_SEED = 1000
-MIN_STUDIES = 10  # studies that must have a number, for a mean of it to be expected of another
+MIN_STUDIES = 10  # with a number, for its mean to be written
 
 
 def draw_claims(task: tuple[int, int]) -> dict[str, float]:
-    """Return what the claims of a trial, by number, came to for a seed."""
-    number, seed = task
-    return dict(TRIALS[number].draw(seed))
+    """Return claim number -> value of a trial; task: number of the trial, seed."""
+    trial_number, seed = task
+    return dict(TRIALS[trial_number].draw(seed))
 
 
 def measure_trial(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame:
-    """Return one row a claim: what was measured over so many draws."""
-    number = TRIALS.index(trial)
+    """Return a row for each claim of a trial, measured over `draws` draws."""
+    trial_number = TRIALS.index(trial)
     begun = time.perf_counter()
-    tasks = [(number, FIRST_SEED + draw) for draw in range(draws)]
+    tasks = [(trial_number, FIRST_SEED + draw) for draw in range(draws)]
     draw_values = list(pool.map(draw_claims, tasks, chunksize=max(1, draws // 64)))
     seconds = time.perf_counter() - begun
     rows = []
@@ -67,19 +67,19 @@ def measure_trial(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.Dat
 
 
 def merge_rows(new: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the new rows in place of those of the same trial, in trials' order."""
-    place = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
+    """Return the table with the new rows instead of rows of the same trials, in order of trials."""
+    trial_order = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
     old = pd.read_csv(TABLE, sep="\t") if TABLE.exists() else new.iloc[:0]
-    trial = list(zip(old["topic"], old["data"], strict=True))
     measured_trials = set(zip(new["topic"], new["data"], strict=True))
-    old = old[[name in place and name not in measured_trials for name in trial]]
+    kept_trials = trial_order.keys() - measured_trials  # without rows of trials that were removed
+    old = old[[trial in kept_trials for trial in zip(old["topic"], old["data"], strict=True)]]
     merged = new if old.empty else pd.concat([old, new], ignore_index=True)
-    order = [place[name] for name in zip(merged["topic"], merged["data"], strict=True)]
+    order = [trial_order[trial] for trial in zip(merged["topic"], merged["data"], strict=True)]
     return merged.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
 
 
 def run_trials(topic: str, jobs: int, draws: int | None) -> None:
-    """Measure the trials asked for, one after the other; the table holds what is done so far."""
+    """Measure trials whose topic contains a text; the table is written after each trial."""
     with ProcessPoolExecutor(jobs) as pool:
         for trial in TRIALS:
             if topic not in trial.topic:
@@ -90,7 +90,7 @@ def run_trials(topic: str, jobs: int, draws: int | None) -> None:
 
 
 def write_expected(jobs: int, draws: int) -> None:
-    """Write what is expected of studies with signal: the means over so many of each kind."""
+    """Write the means of each number over `draws` studies with signal of each kind of response."""
     rows = []
     with ProcessPoolExecutor(jobs) as pool:
         for kind in COLUMNS:
@@ -98,15 +98,15 @@ def write_expected(jobs: int, draws: int) -> None:
             study_values = pd.DataFrame(list(pool.map(values, tasks)))
             study_values = study_values.loc[:, study_values.count() >= MIN_STUDIES]
             error = study_values.std() / study_values.count() ** 0.5
-            of_kind = pd.DataFrame(
+            kind_rows = pd.DataFrame(
                 {"value": study_values.mean(), "error": error, "draws": study_values.count()}
             )
-            rows.append(of_kind.round(5).rename_axis("number").reset_index().assign(kind=kind))
+            rows.append(kind_rows.round(5).rename_axis("number").reset_index().assign(kind=kind))
     pd.concat(rows).set_index("kind").to_csv(EXPECTED, sep="\t")
 
 
 def main() -> None:
-    """Measure, or write the page."""
+    """Run a command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("run", "page", "expected"))
     parser.add_argument("--topic", default="")

@@ -1,27 +1,27 @@
-"""Measure FDR-selected genes: how often noise has any, and how many are false or true.
+"""Count false and true FDR-selected genes in simulated studies.
 
     cd benchmarks/accuracy
     python fdr_selected_genes.py noise [--sets 40] [--out FILE]
     python fdr_selected_genes.py odd [--sets 30] [--worlds NAME ...] [--out FILE]
     python fdr_selected_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
 
-``noise``: data sets without any signal, of the four kinds of response in turn, every second one
-with patients of two samples, every third one with a covariate that goes with the response. Printed:
-the share in which any gene is named.
+``noise``: data sets without signal, of the four kinds of response in turn; some have two samples of
+each patient, some a covariate that is associated with the response. It prints the share of data
+sets with an FDR-selected gene.
 
-``odd``: the same for noise that fits no assumption: classes of unlike size and spread, tails
-without a variance, genes that are mostly 0, one large block, twelve samples, a skew response, few
-events, a batch that goes with the class, two samples of each patient.
+``odd``: the same for unusual noise: classes of unlike size and spread, tails without a variance,
+genes that are mostly 0, one large block, twelve samples, a skewed response, few events, a batch
+that is associated with the class, two samples of each patient.
 
-``truth``: ten genes of 1000 differ between two classes, each in a block of ten genes that correlate
-(r .7); three effects (standard deviations), 40, 80 and 160 samples, three shapes: equal variances,
-variances over two orders of magnitude, tails of Student's t with 3 degrees of freedom. Printed for
-each cell: genes named, true ones, mean share of false ones; and how many true genes stability
-selection (Meinshausen and Buhlmann 2010: 50 lasso lists of halves, the first sqrt(.8 d) genes) has
-at the threshold, the same for all sets of the cell, where its mean share of false genes is the
-largest that is not above ours.
+``truth``: ten genes of 1000 differ between two classes, each in a block of ten correlated genes (r
+.7); three effects (standard deviations), 40, 80 and 160 samples, three shapes: equal variances,
+variances over two orders of magnitude, tails of Student's t with 3 degrees of freedom. It prints
+for each cell the number of FDR-selected genes, of true ones, and the mean share of false ones; and
+the true genes of stability selection (Meinshausen and Buhlmann 2010: 50 lasso lists of halves, the
+first sqrt(.8 d) genes) at the best threshold, one for all sets of the cell, with no larger mean
+share of false genes.
 
-Settings are the defaults, 100 permutations.
+Settings are the defaults, with 100 permutations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,18 +49,18 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 
 Array = np.ndarray[Any, Any]
-TRUE = 10
-BLOCK = 10
-GENES = 1000
+N_TRUE = 10
+BLOCK_SIZE = 10  # correlated genes; the first gene of each of the first blocks is true
+N_GENES = 1000
 EFFECTS = (0.8, 1.2, 1.6)
 SAMPLES = (40, 80, 160)
 SHAPES = ("plain", "variances", "tails")
 
 
 def draw_noise(number: int) -> tuple[Dataset, str, str]:
-    """Return data set `number` without a signal, its kind of response, and words for its design.
+    """Return data set `number` without signal, its kind of response, and the name of its design.
 
-    The words are "groups" (two samples of each patient), "covariate", both, or "plain".
+    The name is "groups" (two samples of each patient), "covariate", both, or "plain".
     """
     kind = list(COLUMNS)[number % 4]
     design_words = []
@@ -74,98 +74,98 @@ def draw_noise(number: int) -> tuple[Dataset, str, str]:
         design_words.append("groups")
     if number // 4 % 3 == 2:
         rank = obs["state"].rank() if kind != "regression" else obs["state"].astype(float).rank()
-        drawn = rank + np.random.default_rng(number).normal(0, 20, 60)
-        obs = obs.assign(age=drawn.map("{:.2f}".format))
+        age = rank + np.random.default_rng(number).normal(0, 20, 60)
+        obs = obs.assign(age=age.map("{:.2f}".format))
         design = replace(design, covariates=(Covariate("age", None),))
         design_words.append("covariate")
     return replace(dataset, obs=obs, design=design), kind, " and ".join(design_words) or "plain"
 
 
-ODD_GENES = 300
 ODD_SAMPLES = 48
-"""Of a data set of ``odd``."""
-Odd = tuple[Dataset, str]  # a data set and its kind of response
+ODD_GENES = 300
+ODD_SHAPE = (ODD_SAMPLES, ODD_GENES)  # of most data sets of ``odd``
+NoiseStudy = tuple[Dataset, str]  # a data set and its kind of response
 
 
-def _odd(X: Array, state: Sequence[str], task: str = "classification", **design_fields: Any) -> Odd:
-    """Return a data set; further fields are those of `Design`, others columns of the sample table.
-
-    state: cells of the column of the label.
-    """
-    design_columns = {
-        key: design_fields.pop(key) for key in list(design_fields) if key in Design.__annotations__
-    }
-    samples, genes = ([f"{w}{k:04d}" for k in range(n)] for w, n in zip("Sg", X.shape, strict=True))
+def _make_study(
+    X: Array,
+    state: Sequence[str],
+    task: str = "classification",
+    columns: Mapping[str, Sequence[str]] | None = None,
+    **design_fields: Any,
+) -> NoiseStudy:
+    """Return a data set of X (n, d); state: cells of the label; columns: further sample columns."""
+    samples = [f"S{k:04d}" for k in range(X.shape[0])]
+    genes = [f"g{k:04d}" for k in range(X.shape[1])]
     classes = ("well", "ill") if task == "classification" else None
-    design = Design(
-        **{"label": "state", "task": task, "classes": classes, "group": None, "pair": None}
-        | design_columns
-    )
-    obs = pd.DataFrame({"state": state, **design_fields}, index=samples)
-    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
+    fields = {"label": "state", "task": task, "classes": classes, "group": None, "pair": None}
+    obs = pd.DataFrame({"state": state, **(columns or {})}, index=samples)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    return Dataset(X, obs, var, Design(**fields | design_fields), {}), task
 
 
-def _class_words(ill: Array) -> list[str]:
-    """Return the cells of the label by a mask of the class "ill"."""
-    return ["ill" if is_ill else "well" for is_ill in ill]
+def _class_labels(is_ill: Array) -> list[str]:
+    """Return the cells of the label from a mask of the class "ill"."""
+    return ["ill" if ill else "well" for ill in is_ill]
 
 
 def unlike_classes(
     rng: np.random.Generator,
-    ill: int,
+    n_ill: int,
     n: int = ODD_SAMPLES,
-    spread: float = 1.0,
-    other_spread: float = 1.0,
-) -> Odd:
-    """Return noise of n samples: the first `ill` of SD `spread`, the others of `other_spread`."""
-    y = np.arange(n) < ill
-    return _odd(
-        rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, other_spread)[:, None],
-        _class_words(y),
-    )
+    ill_sd: float = 1,
+    well_sd: float = 1,
+) -> NoiseStudy:
+    """Return noise of n samples: the first `n_ill` of class "ill", with SD `ill_sd`."""
+    is_ill = np.arange(n) < n_ill
+    X = rng.normal(size=(n, ODD_GENES)) * np.where(is_ill, ill_sd, well_sd)[:, None]
+    return _make_study(X, _class_labels(is_ill))
 
 
-def noise_of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
-    """Return a world of two classes of one size, with values (`SHAPE`) drawn by `values`."""
-    return lambda rng: _odd(values(rng), _class_words(np.arange(ODD_SAMPLES) % 2))
+def noise_of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., NoiseStudy]:
+    """Return a world of two classes of one size, with values (`ODD_SHAPE`) drawn by `values`."""
+    return lambda rng: _make_study(values(rng), _class_labels(np.arange(ODD_SAMPLES) % 2))
 
 
 def _mostly_zero(rng: np.random.Generator) -> Array:
     """Return values of genes that are above 0 in 5 to 50 % of the samples."""
-    X = rng.normal(5, 1, size=SHAPE)
-    return X * (rng.random(SHAPE) < rng.uniform(0.05, 0.5, ODD_GENES))
+    X = rng.normal(5, 1, size=ODD_SHAPE)
+    return X * (rng.random(ODD_SHAPE) < rng.uniform(0.05, 0.5, ODD_GENES))
 
 
 def _one_block(rng: np.random.Generator) -> Array:
-    """Return values of which the first 250 genes correlate by .9."""
-    X = rng.normal(size=SHAPE)
+    """Return values of genes, the first 250 of which have correlations of .9."""
+    X = rng.normal(size=ODD_SHAPE)
     X[:, :250] = np.sqrt(0.1) * X[:, :250] + np.sqrt(0.9) * rng.normal(size=(ODD_SAMPLES, 1))
     return X
 
 
-def measured_twice(rng: np.random.Generator, *, has_patients: bool) -> Odd:
-    """Return noise with two samples of each of 24 patients; as groups if it `has_patients`."""
-    X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
-    group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
-    return _odd(X, _class_words(np.repeat(np.arange(24) % 2, 2)), **(group if has_patients else {}))
+def measured_twice(rng: np.random.Generator, *, has_groups: bool) -> NoiseStudy:
+    """Return noise with two samples of each of 24 patients; has_groups: the design has them."""
+    X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=ODD_SHAPE)
+    labels = _class_labels(np.repeat(np.arange(24) % 2, 2))
+    if not has_groups:
+        return _make_study(X, labels)
+    patients = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)]}
+    return _make_study(X, labels, columns=patients, group="patient")
 
 
-def skewed_response(rng: np.random.Generator) -> Odd:
+def skewed_response(rng: np.random.Generator) -> NoiseStudy:
     """Return noise with a response of lognormal numbers."""
     y = np.exp(2 * rng.normal(size=ODD_SAMPLES))
-    return _odd(rng.normal(size=SHAPE), [f"{v:.4f}" for v in y], "regression")
+    return _make_study(rng.normal(size=ODD_SHAPE), [f"{v:.4f}" for v in y], "regression")
 
 
-def mostly_censored(rng: np.random.Generator) -> Odd:
+def mostly_censored(rng: np.random.Generator) -> NoiseStudy:
     """Return noise with times of 60 patients, four of five of them censored."""
-    time = rng.exponential(size=60)
-    lost = rng.exponential(0.25, size=60)
-    observed_time = np.minimum(time, lost)
-    return _odd(
+    event_time = rng.exponential(size=60)
+    censoring_time = rng.exponential(0.25, size=60)
+    observed_time = np.minimum(event_time, censoring_time)
+    return _make_study(
         rng.normal(size=(60, ODD_GENES)),
         [f"{v:.4f}" for v in observed_time],
         "survival",
-        dead=[f"{int(is_event)}" for is_event in time < lost],
+        columns={"dead": [f"{int(is_event)}" for is_event in event_time < censoring_time]},
         event="dead",
         occurred="1",
         horizon=float(np.median(observed_time)),
@@ -173,87 +173,87 @@ def mostly_censored(rng: np.random.Generator) -> Odd:
     )
 
 
-def noise_in_batches(rng: np.random.Generator, *, is_adjusted: bool) -> Odd:
+def noise_in_batches(rng: np.random.Generator) -> NoiseStudy:
     """Return noise whose class agrees with a batch in 80 % of the samples.
 
-    The batch shifts all genes; it is a covariate if the world `is_adjusted`.
+    The batch shifts all genes and is a covariate of the study.
     """
     batch = np.arange(ODD_SAMPLES) % 2
-    y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
-    X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
-    fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if is_adjusted else {}
-    return _odd(
-        X, _class_words(y), chip=[("one", "two")[batch_number] for batch_number in batch], **fixed
+    is_ill = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
+    X = rng.normal(size=ODD_SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
+    chips = ("one", "two")
+    return _make_study(
+        X,
+        _class_labels(is_ill),
+        columns={"chip": [chips[batch_number] for batch_number in batch]},
+        covariates=(Covariate("chip", chips),),
     )
 
 
-SHAPE = (ODD_SAMPLES, ODD_GENES)
-WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
-    "24 and 24": partial(unlike_classes, ill=24),
-    "8 and 40": partial(unlike_classes, ill=8),
-    "8 and 40, the 8 twice as wide": partial(unlike_classes, ill=8, spread=2.0),
-    "8 and 40, the 40 twice as wide": partial(unlike_classes, ill=8, other_spread=2.0),
-    "24 and 24, one class twice as wide": partial(unlike_classes, ill=24, spread=2.0),
-    "6 and 6": partial(unlike_classes, ill=6, n=12),
+WORLDS: dict[str, Callable[[np.random.Generator], NoiseStudy]] = {
+    "24 and 24": partial(unlike_classes, n_ill=24),
+    "8 and 40": partial(unlike_classes, n_ill=8),
+    "8 and 40, the 8 twice as wide": partial(unlike_classes, n_ill=8, ill_sd=2.0),
+    "8 and 40, the 40 twice as wide": partial(unlike_classes, n_ill=8, well_sd=2.0),
+    "24 and 24, one class twice as wide": partial(unlike_classes, n_ill=24, ill_sd=2.0),
+    "6 and 6": partial(unlike_classes, n_ill=6, n=12),
     "tails of t, 1.5 degrees of freedom": noise_of_values(
-        lambda rng: rng.standard_t(1.5, size=SHAPE)
+        lambda rng: rng.standard_t(1.5, size=ODD_SHAPE)
     ),
     "genes that are mostly 0": noise_of_values(_mostly_zero),
     "250 of 300 genes in one block, r .9": noise_of_values(_one_block),
     "a number with a long tail": skewed_response,
     "survival, four of five lost": mostly_censored,
-    "batch that goes with the class, held fixed": partial(noise_in_batches, is_adjusted=True),
-    "two samples of each patient, as groups": partial(measured_twice, has_patients=True),
-    "two samples of each patient, not said": partial(measured_twice, has_patients=False),
+    "batch associated with the class, adjusted for": noise_in_batches,
+    "two samples of each patient, as groups": partial(measured_twice, has_groups=True),
+    "two samples of each patient, without groups": partial(measured_twice, has_groups=False),
 }
-"""Name of a world without any signal -> function that draws it."""
+"""Name of a world without signal -> function that draws a study of it."""
 
 
 def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
-    """Return, and print, a row for each odd world: share of sets with FDR-selected genes, mean."""
+    """Return and print, for each world, the share of sets with FDR-selected genes and the mean."""
     rows = []
     for name in worlds:
-        world_rows = [
+        n_selected = [
             named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["fdr_selected"].sum()
             for seed in range(sets)
         ]
-        rows.append(
-            (name, sets, float(np.mean(np.array(world_rows) > 0)), float(np.mean(world_rows)))
-        )
+        rows.append((name, sets, np.mean(np.array(n_selected) > 0), np.mean(n_selected)))
         print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
-    return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
+    return pd.DataFrame(rows, columns=["world", "sets", "any_selected", "mean_selected"])
 
 
 def draw_truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
-    """Return a data set of two classes, whose genes 0, 10, ..., 90 differ by `effect` SD."""
+    """Return two classes of n samples in all, whose genes 0, 10, ..., 90 differ by `effect` SD."""
     rng = np.random.default_rng((seed, n, int(10 * effect), SHAPES.index(shape)))
 
-    def drawn(*size: int) -> Array:
+    def draw(*size: int) -> Array:
         """Return values of mean 0 and variance 1 with the tails of the shape."""
         return rng.standard_t(3, size) / np.sqrt(3) if shape == "tails" else rng.normal(size=size)
 
-    X = np.sqrt(0.7) * np.repeat(drawn(n, GENES // BLOCK), BLOCK, axis=1)
-    X += np.sqrt(0.3) * drawn(n, GENES)
+    X = np.sqrt(0.7) * np.repeat(draw(n, N_GENES // BLOCK_SIZE), BLOCK_SIZE, axis=1)
+    X += np.sqrt(0.3) * draw(n, N_GENES)
     y = np.arange(n) % 2
-    X[:, : TRUE * BLOCK : BLOCK] += effect * y[:, None]
+    X[:, : N_TRUE * BLOCK_SIZE : BLOCK_SIZE] += effect * y[:, None]
     if shape == "variances":
-        X *= 10 ** rng.uniform(-1, 1, GENES)
+        X *= 10 ** rng.uniform(-1, 1, N_GENES)
     samples = [f"S{k:03d}" for k in range(n)]
-    genes = [f"g{k:04d}" for k in range(GENES)]
+    genes = [f"g{k:04d}" for k in range(N_GENES)]
     obs = pd.DataFrame({"state": np.where(y, "ill", "well")}, index=samples)
     design = Design("state", "classification", ("well", "ill"), None, None)
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
 
 
 def are_true(genes: Array) -> Array:
-    """Return a mask of the genes, given by number, that differ between the classes."""
-    return np.asarray((genes % BLOCK == 0) & (genes < TRUE * BLOCK))
+    """Return a mask of the gene numbers whose genes differ between the classes."""
+    return np.asarray((genes % BLOCK_SIZE == 0) & (genes < N_TRUE * BLOCK_SIZE))
 
 
 def stability_selection(dataset: Dataset, seed: int) -> Array:
-    """Return for each gene the share of 50 halves in whose lasso list it is, (d,).
+    """Return the selection frequency of each gene among lasso lists of 50 halves, (d,).
 
-    A list has the first sqrt(.8 d) genes of the path, or fewer.
+    A list is the last of its path with at most sqrt(.8 d) genes.
     """
     rng = np.random.default_rng(seed)
     y = dataset.response()
@@ -263,53 +263,48 @@ def stability_selection(dataset: Dataset, seed: int) -> Array:
     sets = training_sets(
         dataset.X, np.repeat(y[:, None], 50, axis=1), rows, centre=True, unit_variance=True
     )
-    max_genes = int(np.sqrt(0.8 * GENES))
+    max_genes = int(np.sqrt(0.8 * N_GENES))
     tau = np.geomspace(1, 0.05, 40) * sets.tau_max[:, None]
     lists = path(sets, tau, 1e-9, solver="landweber-newton", tolerance=1e-6, longest=max_genes)
-    last_kept = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-    half_lists = [lists.coef(half, at)[0] for half, at in enumerate(last_kept)]
-    return np.bincount(np.concatenate(half_lists), minlength=GENES) / 50
+    # Iterations are -1 from the first longer list on, where the path is cut.
+    last_tau = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
+    half_lists = [lists.coef(half, tau_index)[0] for half, tau_index in enumerate(last_tau)]
+    return np.bincount(np.concatenate(half_lists), minlength=N_GENES) / 50
 
 
-def genes_at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
-    """Return the mean number of true genes of stability selection, and its share of false ones.
+def best_at_false_share(frequencies: list[Array], max_false: float) -> tuple[float, float]:
+    """Return the mean number of true genes of stability selection, and the share of false ones.
 
-    shares: from `stability_selection`, of each data set. One threshold holds for all of them: that
-    with most true genes among those with a mean share of false genes of at most `rate`.
+    frequencies: from `stability_selection`, of each data set. One threshold holds for all of them:
+    the one with most true genes whose mean share of false genes is at most `max_false`.
     """
     best = (0.0, 0.0)
-    for least in np.unique(np.concatenate(shares))[1:]:
-        selected = [np.flatnonzero(share >= least) for share in shares]
+    for threshold in np.unique(np.concatenate(frequencies))[1:]:
+        selected = [np.flatnonzero(frequency >= threshold) for frequency in frequencies]
         true = np.mean([are_true(genes).sum() for genes in selected])
         false = np.mean([np.mean(~are_true(genes)) if len(genes) else 0.0 for genes in selected])
-        if false <= rate and true > best[0]:
+        if false <= max_false and true > best[0]:
             best = (float(true), float(false))
     return best
 
 
 def run_noise(sets: int) -> pd.DataFrame:
-    """Return, and print, a row for each data set without signal: FDR-selected genes, smallest q."""
+    """Return and print, for each data set without signal, the FDR-selected genes and smallest q."""
     rows = []
     for number in range(sets):
-        dataset, kind, design_text = draw_noise(number)
+        dataset, kind, design_name = draw_noise(number)
         selection = named(dataset, kind, number)
-        rows.append(
-            (
-                number,
-                kind,
-                design_text,
-                int(selection["fdr_selected"].sum()),
-                float(selection["selection_q"].min()),
-            )
-        )
+        n_selected = int(selection["fdr_selected"].sum())
+        rows.append((number, kind, design_name, n_selected, float(selection["selection_q"].min())))
         print(rows[-1], flush=True)
-    table = pd.DataFrame(rows, columns=["set", "kind", "design", "named", "least_q"])
-    print(f"any gene named: {np.mean(table['named'] > 0):.3f} of {sets} data sets without signal")
+    table = pd.DataFrame(rows, columns=["set", "kind", "design", "fdr_selected", "smallest_q"])
+    share = np.mean(table["fdr_selected"] > 0)
+    print(f"any FDR-selected gene: {share:.3f} of {sets} data sets without signal")
     return table
 
 
 def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
-    """Return, and print, a row for each shape, size and effect: true and false genes."""
+    """Return and print a row for each shape, size and effect: true and false genes."""
     rows = []
     for shape in SHAPES:
         for n in samples:
@@ -319,17 +314,14 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                 lists = []
                 for seed, dataset in enumerate(studies):
                     selection = named(dataset, "classification", seed)
-                    lists.append(
-                        dataset.var.index.get_indexer(
-                            selection.loc[selection["fdr_selected"], "gene"]
-                        )
-                    )
+                    names = selection.loc[selection["fdr_selected"], "gene"]
+                    lists.append(dataset.var.index.get_indexer(names))
                 true = [are_true(genes).sum() for genes in lists]
                 false = [np.mean(~are_true(genes)) if len(genes) else 0.0 for genes in lists]
-                shares = [
-                    stability_selection(study_data, seed) for seed, study_data in enumerate(studies)
+                frequencies = [
+                    stability_selection(dataset, seed) for seed, dataset in enumerate(studies)
                 ]
-                peer = genes_at_equal_rate(shares, float(np.mean(false)))
+                peer = best_at_false_share(frequencies, float(np.mean(false)))
                 rows.append(
                     (
                         shape,
@@ -347,7 +339,7 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
         "shape",
         "n",
         "effect",
-        "named",
+        "fdr_selected",
         "true",
         "false_share",
         "peer_true",
@@ -358,16 +350,16 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Run the command, print its table and write it, if a file is named."""
-    asks = argparse.ArgumentParser(
+    """Run the command, print its table and write it to the file, if there is one."""
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    asks.add_argument("command", choices=["noise", "odd", "truth"])
-    asks.add_argument("--sets", type=int, default=None)
-    asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
-    asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
-    asks.add_argument("--out", type=Path)
-    options = asks.parse_args()
+    parser.add_argument("command", choices=["noise", "odd", "truth"])
+    parser.add_argument("--sets", type=int, default=None)
+    parser.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
     if options.command == "noise":
         table = run_noise(options.sets or 40)
     elif options.command == "odd":

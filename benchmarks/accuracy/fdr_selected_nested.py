@@ -1,21 +1,22 @@
-"""Compare FDR-selected genes by one E(t) of all samples with those by an E(t) of each training set.
+"""Compare FDR-selected genes by one E(t) of all samples and by an E(t) of each training set.
 
     python benchmarks/accuracy/fdr_selected_nested.py [--sets 3] [--out FILE] [DATA ...]
 
-A study counts the genes that halves select by chance once for all its training sets: permutation b
-permutes all samples and takes outer split b (`study_half_samples`). Fully nested, each outer
-training set permutes the labels of its own samples, 100 times again, without its test samples. Both
-ways select genes and fit the model of the FDR-selected genes, on the same splits and halves.
+E(t) is the number of genes that halves select at least t times under permuted labels. A study
+counts one E for all its training sets ("shared"): permutation b permutes all samples and uses outer
+split b (`study_half_samples`). Fully nested, each outer training set permutes the labels of its own
+samples 100 times, without its test samples. Both select genes and fit the model of the
+FDR-selected genes, on the same splits and halves.
 
-DATA are names of answers.py, or kinds of simulated studies (`DRAWN`), of which `--sets` are drawn:
-1000 genes in blocks of ten (r .7), of which ten differ by 1.2 standard deviations. Without any:
+DATA are names of answers.py, or kinds of simulated studies (`SIMULATED`), of which `--sets` are
+drawn: 1000 genes in blocks of ten (r .7), of which ten differ by 1.2 standard deviations. Default:
 golub, alon, singh and all kinds. Outer splits: 5 folds, 2 repeats (simulated: 1).
 
-Printed for each: E(t) by both at the thresholds of the training sets (the smallest t with q <= .1
-by the one E; 0 where no gene passes, and left out), the standard error of the one E there, the
-share of training sets in which it is the smaller one; genes with q <= .1 by both, their mean
-Jaccard index; balanced error of the model of the FDR-selected genes by both, on held-out samples;
-and, if the truth is known, the true genes and the mean share of false genes of both.
+It prints for each: E(t) by both at the thresholds of the training sets with selected genes (the
+smallest t with q <= .1 by the shared E), the standard error of the shared E, and the share of
+training sets in which the shared E is smaller; genes with q <= .1 by both and their mean Jaccard
+index; balanced error of the model of the FDR-selected genes by both, on held-out samples; and, if
+the truth is known, the true genes and the mean share of false genes of both.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from answers_data import OTHER_SOURCES, PUBLISHED, Source
-from fdr_selected_genes import BLOCK, GENES, TRUE, are_true
+from fdr_selected_genes import BLOCK_SIZE, N_GENES, N_TRUE, are_true
 from study import settings, splits_of
 
 from genesig.data.splits.folds import CHANCE
@@ -60,43 +61,46 @@ PUBLISHED_DATA = ("golub", "alon", "singh")
 
 
 class SelectedGenes(NamedTuple):
-    """Results of a training set by one E(t): E, FDR-selected genes, scores of test samples."""
+    """Results of a training set by one E(t)."""
 
-    chance: Array
-    genes: Array
-    scores: Array
+    expected: Array  # E(t), by t
+    genes: Array  # numbers of the FDR-selected genes
+    scores: Array  # of the test samples
 
 
 class Fold(NamedTuple):
-    """One outer split: how often its halves list each gene, its test rows, and both answers."""
+    """Results of an outer split by both E(t)."""
 
-    times: Array
-    test: Array
-    one: SelectedGenes
+    counts: Array  # (d,): number of half-sample lists with each gene
+    test: Array  # rows
+    shared: SelectedGenes
     nested: SelectedGenes
 
 
 def draw_study(n: int, share: float, seed: int, **design: Any) -> Dataset:
-    """Return a study of two classes, `share` of its n samples ill; columns are in `design`."""
+    """Return a study of two classes with a share of ill samples.
+
+    design: fields of `Design`; "group" adds patients, "batch" adds two batches.
+    """
     rng = np.random.default_rng((seed, n, int(100 * share)))
-    y = rng.permutation(np.arange(n) < share * n)
-    obs = {"state": np.where(y, "ill", "well")}
-    X = np.sqrt(0.7) * np.repeat(rng.normal(size=(n, GENES // BLOCK)), BLOCK, axis=1)
-    X += np.sqrt(0.3) * rng.normal(size=(n, GENES))
-    X[:, : TRUE * BLOCK : BLOCK] += 1.2 * y[:, None]
-    if "group" in design:  # of 1 to 8 samples and one class; a fifth of the variance is theirs
+    is_ill = rng.permutation(np.arange(n) < share * n)
+    obs = {"state": np.where(is_ill, "ill", "well")}
+    X = np.sqrt(0.7) * np.repeat(rng.normal(size=(n, N_GENES // BLOCK_SIZE)), BLOCK_SIZE, axis=1)
+    X += np.sqrt(0.3) * rng.normal(size=(n, N_GENES))
+    X[:, : N_TRUE * BLOCK_SIZE : BLOCK_SIZE] += 1.2 * is_ill[:, None]
+    if "group" in design:  # of 1 to 8 samples and one class, with a fifth of the variance
         sizes = rng.choice([1, 1, 2, 2, 3, 8], n)
         patient = np.empty(n, dtype=int)
-        patient[np.argsort(y, kind="stable")] = np.repeat(np.arange(n), sizes)[:n]
-        patient += n * y
-        X += rng.normal(0, 0.5, (2 * n, GENES))[patient]
-        obs["patient"] = np.array([f"p{patient_number:03d}" for patient_number in patient])
-    if "batch" in design:  # 70 % of the ill ones, 30 % of the others; it moves every gene
-        second = rng.random(n) < np.where(y, 0.7, 0.3)
-        X += np.outer(second, rng.normal(0, 1, GENES))
-        obs["batch"] = np.where(second, "b", "a")
+        patient[np.argsort(is_ill, kind="stable")] = np.repeat(np.arange(n), sizes)[:n]
+        patient += n * is_ill  # no patient has samples of both classes
+        X += rng.normal(0, 0.5, (2 * n, N_GENES))[patient]
+        obs["patient"] = np.array([f"p{number:03d}" for number in patient])
+    if "batch" in design:  # b: 70 % of the ill samples, 30 % of the others; every gene is shifted
+        is_batch_b = rng.random(n) < np.where(is_ill, 0.7, 0.3)
+        X += np.outer(is_batch_b, rng.normal(0, 1, N_GENES))
+        obs["batch"] = np.where(is_batch_b, "b", "a")
     samples = [f"S{k:03d}" for k in range(n)]
-    genes = [f"g{k:04d}" for k in range(GENES)]
+    genes = [f"g{k:04d}" for k in range(N_GENES)]
     design_settings = {"group": None, "pair": None, **design}
     return Dataset(
         X,
@@ -107,7 +111,7 @@ def draw_study(n: int, share: float, seed: int, **design: Any) -> Dataset:
     )
 
 
-DRAWN: dict[str, dict[str, Any]] = {
+SIMULATED: dict[str, dict[str, Any]] = {
     "even": {"n": 60, "share": 0.5},
     "80:20": {"n": 80, "share": 0.2},
     "groups": {"n": 90, "share": 0.5, "group": "patient"},
@@ -116,7 +120,7 @@ DRAWN: dict[str, dict[str, Any]] = {
 
 
 def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
-    """Return the defaults, and what the design asks for: ComBat where there are batches."""
+    """Return the default config, with ComBat if the design has batches."""
     scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
     config = settings(
         {}, splits={"folds": 5, "repeats": repeats, "subsamples": 0, "scheme": scheme}
@@ -128,164 +132,156 @@ def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
 
 
 def nested_null_tails(
-    dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: LinearSettings
+    dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], linear: LinearSettings
 ) -> NullTails:
-    """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
+    """Return E(t) of a training set and of its inner training sets, from its own samples alone."""
     rows = dataset.rows(split.train)
-    folds = config["normalise"]["folds"]
     training_data = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
-    alone = replace(split, test=())
-    numbers = range(1, config["signature"]["permutations"] + 1)
-    half_counts = count_pairs(PAIRS_OF_TRAINING_SET, protocol)
-    study = PreparedStudy(training_data, replace(splits, outer=()), folds)
-    todo = study.make_training_sets([alone], numbers, half_counts=half_counts, stage=CHANCE)
+    fold_steps = config["normalise"]["folds"]
+    study = PreparedStudy(training_data, replace(splits, outer=()), fold_steps)
+    permuted_sets = study.make_training_sets(
+        [replace(split, test=())],
+        range(1, config["signature"]["permutations"] + 1),
+        half_counts=count_pairs(PAIRS_OF_TRAINING_SET, linear),
+        stage=CHANCE,
+    )
     outer_tails = []
-    inner = []
-    for matrix in study.group_by_matrix(todo, 500):
+    inner_tails = []
+    for matrix in study.group_by_matrix(permuted_sets, 500):
         training_sets = matrix.training_sets
-        sets = outer_elastic_nets(matrix, protocol)
-        halves = [(k, task.halves) for k, task in enumerate(training_sets)]
-        inner_halves = [task.inner_halves for task in training_sets]
-        of_folds = [
-            (k, fold_halves[training_sets[k].permutation % len(fold_halves)])
-            for k, fold_halves in enumerate(inner_halves)
+        sets = outer_elastic_nets(matrix, linear)
+        outer_halves = [(k, training.halves) for k, training in enumerate(training_sets)]
+        # Each permutation uses the halves of one inner training set, in turn.
+        inner_halves = [
+            (k, training.inner_halves[training.permutation % len(training.inner_halves)])
+            for k, training in enumerate(training_sets)
         ]
-        for tails, half_samples in ((outer_tails, halves), (inner, of_folds)):
-            lists = select_half_samples(sets, training_sets, half_samples, protocol)
-            tails += [count_tails(times[None], lists.n_lists)[0] for times in lists.counts()]
-    return NullTails(expected_tails(np.array(outer_tails)), expected_tails(np.array(inner)))
+        for tails, halves in ((outer_tails, outer_halves), (inner_tails, inner_halves)):
+            lists = select_half_samples(sets, training_sets, halves, linear)
+            tails += [count_tails(counts[None], lists.n_lists)[0] for counts in lists.counts()]
+    return NullTails(expected_tails(np.array(outer_tails)), expected_tails(np.array(inner_tails)))
 
 
 def compare_folds(
     dataset: Dataset, config: dict[str, Any], seed: int
 ) -> Iterator[tuple[Fold, HalfSampleStudy]]:
-    """Yield what each outer split says by both, and the chance of the study."""
+    """Yield the results of each outer split, with the half-sample study that has the shared E."""
     splits = splits_of(dataset, config, seed=seed)
-    steps = config["normalise"]["folds"]
-    count = config["signature"]["permutations"]
-    protocol = LinearSettings(**linear_keywords(config))
-    prepared_study = PreparedStudy(dataset, splits, steps)
-    study = study_half_samples(prepared_study, protocol, permutations=count)
-    null_tails = NullTails.from_study(study, "outer")
-    assert null_tails is not None
-    todo = prepared_study.make_training_sets(
-        splits.outer, half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
+    splits_by_name = {split.name: split for split in splits.outer}
+    linear = LinearSettings(**linear_keywords(config))
+    prepared_study = PreparedStudy(dataset, splits, config["normalise"]["folds"])
+    study = study_half_samples(
+        prepared_study, linear, permutations=config["signature"]["permutations"]
     )
-    for matrix in prepared_study.group_by_matrix(todo, 1):
-        training_sets = matrix.training_sets
-        (split,) = (
-            split_of_study
-            for split_of_study in splits.outer
-            if split_of_study.name == training_sets[0].split
+    shared_tails = NullTails.from_study(study, "outer")
+    assert shared_tails is not None
+    outer_sets = prepared_study.make_training_sets(
+        splits.outer, half_counts=count_pairs(PAIRS_OF_TRAINING_SET, linear)
+    )
+    for matrix in prepared_study.group_by_matrix(outer_sets, 1):
+        (training,) = matrix.training_sets
+        split = splits_by_name[training.split]
+        sets = outer_elastic_nets(matrix, linear)
+        inner = inner_elastic_nets([training], sets)
+        halves = [(0, training.halves)]
+        (counts,) = select_half_samples(sets, [training], halves, linear).counts()
+        nested_tails = nested_null_tails(dataset, splits, split, config, linear)
+        shared, nested = (
+            _select_genes(matrix, sets, inner, counts, tails, linear)
+            for tails in (shared_tails, nested_tails)
         )
-        sets = outer_elastic_nets(matrix, protocol)
-        inner = inner_elastic_nets(training_sets, sets)
-        halves = [(0, training_sets[0].halves)]
-        (times,) = select_half_samples(sets, training_sets, halves, protocol).counts()
-        nested = nested_null_tails(dataset, splits, split, config, protocol)
-        expectations = [
-            _select_genes(matrix, sets, inner, times, chance, protocol)
-            for chance in (null_tails, nested)
-        ]
         all_counts = np.zeros(len(dataset.genes), dtype=np.int64)
-        all_counts[matrix.genes] = times
-        yield Fold(all_counts, training_sets[0].test, *expectations), study
+        all_counts[matrix.genes] = counts
+        yield Fold(all_counts, training.test, shared, nested), study
 
 
 def _select_genes(
     matrix: NormalisedMatrix,
     sets: Any,
     inner: Any,
-    times: Array,
-    chance: NullTails,
-    protocol: LinearSettings,
+    counts: Array,
+    null_tails: NullTails,
+    linear: LinearSettings,
 ) -> SelectedGenes:
-    todo = matrix.training_sets
-    half_selection = HalfSelection.from_training_sets(todo, sets, protocol)
-    (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance, half_selection)
-    listed = np.flatnonzero(selection_q(times, chance.outer) <= protocol.fdr)
-    return SelectedGenes(chance.outer, matrix.genes[listed], model.scores(matrix.X, todo[0].test))
+    """Return the results of the one training set of a matrix by one E(t)."""
+    training_sets = matrix.training_sets
+    halves = HalfSelection.from_training_sets(training_sets, sets, linear)
+    (model,), _, _ = fit_fdr_selected(training_sets, sets, inner, linear, null_tails, halves)
+    selected = np.flatnonzero(selection_q(counts, null_tails.outer) <= linear.fdr)
+    scores = model.scores(matrix.X, training_sets[0].test)
+    return SelectedGenes(null_tails.outer, matrix.genes[selected], scores)
 
 
 def summarise_study(
     dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, has_truth: bool
 ) -> dict[str, Any]:
-    """Sum up what both said."""
-    y = dataset.response()
-    at = []
-    measures = {}
+    """Return the row of a study: means over its outer splits (see above)."""
+    at_threshold = []  # E by both, and t, of the folds with genes
     for fold in folds:
-        if len(fold.one.genes):
-            t = int(fold.times[fold.one.genes].min())
-            at.append((fold.one.chance[t], fold.nested.chance[t], t))
-    ones, nested, threshold = np.array(at).T if at else np.full((3, 1), np.nan)
-    error = study.outer[:, threshold.astype(int)].std(axis=0).mean() / 10 if at else np.nan
-    for name in ("one", "nested"):
-        named_of_folds = [getattr(fold, name) for fold in folds]
-        wrong = [
-            (s.scores > 0) != (y[f.test] > 0) for s, f in zip(named_of_folds, folds, strict=True)
-        ]
-        of = np.concatenate([y[fold.test] for fold in folds])
-        rates = [np.concatenate(wrong)[of == item].mean() for item in (-1, 1)]
-        measures |= {
-            f"named_{name}": np.mean([len(item.genes) for item in named_of_folds]),
-            f"error_{name}": np.mean(rates),
-        }
+        if len(fold.shared.genes):
+            t = int(fold.counts[fold.shared.genes].min())
+            at_threshold.append((fold.shared.expected[t], fold.nested.expected[t], t))
+    n_with_genes = len(at_threshold)
+    shared, nested, threshold = np.array(at_threshold or [[np.nan] * 3]).T
+    standard_error = np.nan
+    if n_with_genes:  # of the mean over 100 permutations
+        standard_error = study.outer[:, threshold.astype(int)].std(axis=0).mean() / 10
+    y = dataset.response()
+    y_test = np.concatenate([y[fold.test] for fold in folds])
+    measures = {}
+    for name in ("shared", "nested"):
+        results: list[SelectedGenes] = [getattr(fold, name) for fold in folds]
+        is_wrong = (np.concatenate([result.scores for result in results]) > 0) != (y_test > 0)
+        measures[f"selected_{name}"] = np.mean([len(result.genes) for result in results])
+        measures[f"error_{name}"] = np.mean([is_wrong[y_test == label].mean() for label in (-1, 1)])
         if has_truth:
-            true = [are_true(item.genes) for item in named_of_folds]
-            measures |= {
-                f"true_{name}": np.mean([item.sum() for item in true]),
-                f"false_{name}": np.mean([np.mean(~t) if len(t) else 0 for t in true]),
-            }
-    gene_sets = [(set(fold.one.genes), set(fold.nested.genes)) for fold in folds]
+            true = [are_true(result.genes) for result in results]
+            measures[f"true_{name}"] = np.mean([mask.sum() for mask in true])
+            measures[f"false_{name}"] = np.mean([np.mean(~t) if len(t) else 0 for t in true])
+    gene_sets = [(set(fold.shared.genes), set(fold.nested.genes)) for fold in folds]
     jaccard_indices = [len(a & b) / len(a | b) for a, b in gene_sets if a | b]
     return {
         "splits": len(folds),
-        "with_genes": len(at),
+        "with_genes": n_with_genes,
         "t": np.mean(threshold),
-        "expected_one": np.mean(ones),
+        "expected_shared": np.mean(shared),
         "expected_nested": np.mean(nested),
-        "standard_error": error,
-        "one_smaller": np.mean(ones < nested),
+        "standard_error": standard_error,
+        "shared_smaller": np.mean(shared < nested),
         "jaccard": np.mean(jaccard_indices) if jaccard_indices else np.nan,
         **measures,
     }
 
 
 def studies(name: str, sets: int) -> Iterator[tuple[Dataset, dict[str, Any]]]:
-    """Yield the studies of a name, with their configs."""
+    """Yield data set and config of each study of a name."""
     if name in PUBLISHED or name in OTHER_SOURCES:
-        dataset = Source.of(name).read()
+        dataset = Source.from_text(name).read()
         yield dataset, config_of(dataset, 2)
         return
     for seed in range(sets):
-        dataset = draw_study(seed=seed, **DRAWN[name])
+        dataset = draw_study(seed=seed, **SIMULATED[name])
         yield dataset, config_of(dataset, 1)
 
 
 def main() -> None:
-    """Run what is asked for, print it and write it."""
-    asks = argparse.ArgumentParser(
+    """Compare the studies, print and write the table."""
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    asks.add_argument("data", nargs="*", metavar="DATA")
-    asks.add_argument("--sets", type=int, default=3)
-    asks.add_argument("--out", type=Path)
-    options = asks.parse_args()
+    parser.add_argument("data", nargs="*", metavar="DATA")
+    parser.add_argument("--sets", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
     rows = []
-    for name in options.data or (*PUBLISHED_DATA, *DRAWN):
+    for name in options.data or (*PUBLISHED_DATA, *SIMULATED):
         for seed, (dataset, config) in enumerate(studies(name, options.sets)):
             dataset = normalise_samples(dataset, **config["normalise"])
             fold_results = list(compare_folds(dataset, config, seed))
-            has_truth = name in DRAWN
-            rows.append(
-                {
-                    "data": name,
-                    **summarise_study(
-                        dataset, [fold for fold, _ in fold_results], fold_results[0][1], has_truth
-                    ),
-                }
-            )
+            folds = [fold for fold, _ in fold_results]
+            _, study = fold_results[0]
+            row = summarise_study(dataset, folds, study, has_truth=name in SIMULATED)
+            rows.append({"data": name, **row})
             print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     means = table.groupby("data", sort=False).mean(numeric_only=True)

@@ -1,16 +1,17 @@
-"""Precision@k of the nonlinear selection beside what a user would pick instead.
+"""Precision@k of the nonlinear selection and of other methods.
 
     OMP_NUM_THREADS=1 python benchmarks/accuracy/nonlinear_peers.py [SEEDS [METHOD ...]]
 
-k, the number of variables that matter, is known; precision@k is the share of them among the first
-k. Every method is tuned on the same held-out third of the rows and then fitted to all: one that
-predicts by its own error there (derivative penalty, extra-trees, LassoCV, LassoNet), one that only
-ranks (HSIC Lasso, mutual information, FVM) by that of a Gaussian kernel ridge on its first k. A
-sparse model that keeps fewer than k is filled up in the order of entry along its path. Columns are
-shuffled, so that ties are no gift.
+k, the number of relevant variables, is known; precision@k is their share among the first k of a
+ranking. Every method is tuned on the same held-out third of the rows and then fitted to all rows.
+Methods that predict (derivative penalty, extra-trees, LassoCV, LassoNet) are tuned by their own
+error, methods that only rank (HSIC Lasso, mutual information, FVM) by the error of a kernel ridge
+(Gaussian) on their first k variables. A sparse model with fewer than k variables is filled up by
+the order of entry along its path. Columns are shuffled, so that ties favour no method.
 
-Seconds are of the processor, tuning included, the median of all fits. Peers that are not installed
-are printed as such (``pip install '.[nonlinear-bench]'``).
+A method is a function of X, y, k and a seed and returns columns, the most relevant first. Seconds
+are processor seconds with tuning, the median of all fits. Peers that are not installed are printed
+as such (``pip install '.[nonlinear-bench]'``).
 """
 
 from __future__ import annotations
@@ -38,23 +39,24 @@ from genesig.models.derivative import DerivativeRegressor, FeatureVectorMachine
 from genesig.optim.kernels import Gaussian, median_distance
 from genesig.optim.nonlinear.path import Ridge, fit_path
 
-LAM = np.geomspace(1, 1e-6, 7)
-TREES = {"max_features": [0.33, 1.0], "min_samples_leaf": [1, 5]}
+LAM = np.geomspace(1, 1e-6, 7)  # penalties of kernel ridge
+TREES_GRID = {"max_features": [0.33, 1.0], "min_samples_leaf": [1, 5]}
 
 
 def interactions(rng, n, d):
-    """x0 + x1 + x2 x0 + x3 x1 of d standard normal inputs."""
+    """Return X (n, d), standard normal, and y = x0 + x1 + x2 x0 + x3 x1 with noise."""
     X = rng.normal(size=(n, d))
     return X, X[:, 0] + X[:, 1] + X[:, 2] * X[:, 0] + X[:, 3] * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
 def smooth(rng, n, d):
-    """x0² + x1 x2 + sin 2 x3 of d standard normal inputs."""
+    """Return X (n, d), standard normal, and y = x0² + x1 x2 + sin 2 x3 with noise."""
     X = rng.normal(size=(n, d))
     return X, X[:, 0] ** 2 + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + 0.1 * rng.normal(size=n)
 
 
 FOUR = np.arange(4)
+# Name -> function of a generator that draws X and y, relevant columns.
 TASKS = {
     "E1": (lambda rng: e1(rng, 110), RELEVANT),
     "E3": (lambda rng: e3(rng, 110), RELEVANT),
@@ -65,27 +67,29 @@ TASKS = {
 
 
 def folds(n, seed):
-    """Return one pair of two thirds of the rows and the held-out third."""
+    """Return one pair of rows: two thirds for training, the held-out third."""
     return list(KFold(3, shuffle=True, random_state=seed).split(np.zeros(n)))[:1]
 
 
 def fill_path(norms, path_norms):
-    """Rank by `norms`, and what is zero there by the first row of the path where it is not."""
+    """Return columns by descending norm; columns of norm 0 by the step at which they enter a path.
+
+    norms (d,); path_norms (n_steps, d).
+    """
     entered = path_norms > 0
     first_step = np.where(entered.any(axis=0), entered.argmax(axis=0), len(path_norms))
     return np.lexsort((-path_norms.max(axis=0, initial=0), first_step, -norms))
 
 
 def derivative(X, y, k, seed, **kernel):
+    """Rank by the norms of the derivatives; kernel: settings of the kernel."""
     model = DerivativeRegressor(
         nu=[1e-3, 1e-2], cv=folds(len(y), seed), n_tau=10, tau_min=0.05, tolerance=1e-4, **kernel
     ).fit(X, y)
     if len(model.get_support(indices=True)) >= k:
         return np.argsort(-model.derivative_norms_, kind="stable")
-    on = np.geomspace(model.tau_, 0.01, 8)
-    path = fit_path(
-        X, y, model._settings(LAM), nu=model.nu_, width=model.width_, tau=on.tolist()
-    ).path
+    tau = np.geomspace(model.tau_, 0.01, 8).tolist()
+    path = fit_path(X, y, model._settings(LAM), nu=model.nu_, width=model.width_, tau=tau).path
     return fill_path(model.derivative_norms_, np.array([fit.norms for fit in path.solutions]))
 
 
@@ -105,16 +109,16 @@ def lasso(X, y, k, seed):
 def trees(X, y, k, seed):
     search = GridSearchCV(
         ExtraTreesRegressor(200, random_state=seed),
-        TREES,
+        TREES_GRID,
         cv=folds(len(y), seed),
         scoring="neg_mean_squared_error",
     )
     return np.argsort(-search.fit(X, y).best_estimator_.feature_importances_)
 
 
-def ridge_error(X, y, rows, held_out, order):
-    """Return squared errors for each lam of a Gaussian kernel ridge on some columns, (L,)."""
-    Z = X[:, order]
+def ridge_error(X, y, rows, held_out, columns):
+    """Return the held-out squared error for each of `LAM` of a Gaussian kernel ridge on columns."""
+    Z = X[:, columns]
     centred = Z[rows] - Z[rows].mean(axis=0)
     width = median_distance(centred @ centred.T) or 1.0
     f = Ridge.fit(Gaussian(width), Z[rows], y[rows], LAM).predict(Z[held_out])
@@ -122,14 +126,14 @@ def ridge_error(X, y, rows, held_out, order):
 
 
 def tune(rank, grid):
-    """Make a method of a ranking (X, y, k, **setting) -> order and its settings."""
+    """Return a method that tunes a function (X, y, k, **setting) -> columns over a grid."""
 
     def method(X, y, k, seed):
         def error(setting):
             return min(
                 sum(
-                    ridge_error(X, y, rows, out, rank(X[rows], y[rows], k, **setting)[:k])
-                    for rows, out in folds(len(y), seed)
+                    ridge_error(X, y, rows, held_out, rank(X[rows], y[rows], k, **setting)[:k])
+                    for rows, held_out in folds(len(y), seed)
                 )
             )
 
@@ -150,7 +154,7 @@ def fvm(X, y, k, n_bins, nonnegative):
 
 
 def hsic(X, y, k, blocks):
-    """Rank by HSIC Lasso, whole (0) or in blocks of ten samples."""
+    """Rank by HSIC Lasso; blocks: samples of a block, 0 for one block."""
     from pyHSICLasso import HSICLasso
 
     model = HSICLasso()
@@ -162,12 +166,12 @@ def hsic(X, y, k, blocks):
 
 
 def lassonet(X, y, k, seed):
-    """Rank by the penalty at which a variable leaves; hidden units by error on held-out rows."""
+    """Rank by the penalty at which a variable leaves; held-out error chooses the hidden units."""
     import torch
     from lassonet import LassoNetRegressor
 
     def make(hidden):
-        # steps of 20% between penalties instead of 2%, 50 epochs each instead of 100
+        # Penalties grow by 20% instead of 2% a step, with 50 epochs each instead of 100.
         return LassoNetRegressor(
             hidden_dims=hidden,
             path_multiplier=1.2,
@@ -180,7 +184,7 @@ def lassonet(X, y, k, seed):
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     response = (y - y.mean()) / y.std()
     rows, held_out = folds(len(y), seed)[0]
-    best = (np.inf, None)
+    best = (np.inf, None)  # smallest held-out loss, hidden units
     for hidden in ((16,), (64,)):
         model = make(hidden)
         path = model.path(
@@ -213,7 +217,7 @@ NEEDS = {"HSIC Lasso": "pyHSICLasso", "LassoNet": "lassonet"}
 
 
 def precision(method, task, seed):
-    """Return precision@k and seconds of the processor."""
+    """Return precision@k and processor seconds of a method on one draw of a task."""
     draw_task, truth = TASKS[task]
     rng = np.random.default_rng([seed, 4])
     X, y = draw_task(rng)
@@ -226,22 +230,26 @@ def precision(method, task, seed):
     return share, seconds
 
 
-def selection_losses(selections):
-    """Print where a peer is ahead of the better of the two derivative penalties on a task."""
+def print_losses(precisions):
+    """Print tasks on which a peer is better than the better of the two derivative penalties.
+
+    precisions: method -> task -> precision@k of each seed.
+    """
     print("\nLosses: peer ahead of the derivative penalty, by mean ± standard error of pairs")
     for task in TASKS:
         ours = max(
-            (selections[m][task] for m in OURS if m in selections), key=np.mean, default=None
+            (precisions[m][task] for m in OURS if m in precisions), key=np.mean, default=None
         )
-        for method in selections:
-            if ours is None or method in OURS or np.mean(selections[method][task]) <= np.mean(ours):
+        for method in precisions:
+            if ours is None or method in OURS or np.mean(precisions[method][task]) <= np.mean(ours):
                 continue
-            ahead = np.subtract(selections[method][task], ours)
-            error = ahead.std(ddof=1) / np.sqrt(len(ahead)) if len(ahead) > 1 else np.nan
-            print(f"{task}: {method} by {ahead.mean():.2f} ± {error:.2f}")
+            lead = np.subtract(precisions[method][task], ours)
+            error = lead.std(ddof=1) / np.sqrt(len(lead)) if len(lead) > 1 else np.nan
+            print(f"{task}: {method} by {lead.mean():.2f} ± {error:.2f}")
 
 
 def main(seeds, methods):
+    """Print a line for each method, and the tasks on which peers are better."""
     print(",".join(["method", *TASKS, "seconds"]))
     results = {}
     for method in methods:
@@ -253,7 +261,7 @@ def main(seeds, methods):
         times = [seconds for pairs in cells.values() for _, seconds in pairs]
         shares = [f"{np.mean(results[method][task]):.2f}" for task in TASKS]
         print(",".join([f'"{method}"', *shares, f"{np.median(times):.2g}"]), flush=True)
-    selection_losses(results)
+    print_losses(results)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Two series of rheumatoid arthritis: one left out of two studies, or the external cohort of one.
+"""Scores of a left-out study and of an external cohort, in two series of rheumatoid arthritis.
 
     python benchmarks/accuracy/studies_external.py
 
-Both train on the one series and test on the other, without alignment. By default they choose tau,
-mu and lam by inner folds, which either way draws for itself; at one setting there is nothing to
-choose, and the scores must be the same but for where they are cut.
+Both ways train on one series and test on the other, without alignment. By default they choose tau,
+mu and lam by inner folds, which each way draws separately; at a single setting the scores must be
+equal but for their threshold.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ SINGLE_POINT_GRID: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3
 
 
 def leave_study_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
-    """Return the scores of a study by a model of the other one, both being studies."""
+    """Return the scores of a left-out study by a model of the other study, less the threshold."""
     dataset = pool_studies(data, "none")
-    fits = observed_fits(dataset, changes)[1].with_chosen()
-    rows, scores = fits.test_scores(list(map(str, fits.split)).index(name))
-    return scores[np.argsort(rows), -1] - fits.threshold[list(map(str, fits.split)).index(name)]
+    _, fits = observed_fits(dataset, changes)
+    fits = fits.with_chosen()
+    fit = list(map(str, fits.split)).index(name)
+    rows, scores = fits.test_scores(fit)
+    return scores[np.argsort(rows), -1] - fits.threshold[fit]
 
 
 def measure_external(data: Data, name: str, changes: dict[str, Any]) -> Array:
-    """Return its scores by the final model of the other one, as an external cohort.
+    """Return the scores of a study by the final model of the other study, less the threshold.
 
-    By the model's rule: whether `genesig predict` would take the cohort is printed.
+    If `genesig predict` refuses the study as a cohort, its message is printed.
     """
     (other_study,) = set(data.study.tolist()) - {name}
     dataset, splits = single_study(data, other_study)
@@ -49,37 +51,38 @@ def measure_external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     X = data.X[data.study == name]
     model = final_model(dataset, final, fold_steps=fold_steps)
     try:
-        predict(model, cohort(X), "new.tsv", missing=0, mu=None)
+        predict(model, cohort_matrix(X), "new.tsv", missing=0, mu=None)
     except InvalidInput as error:
         print(f"refused as a cohort: {error}", file=sys.stderr)
-    genes, weights = final.coef(0, final.choice[0, 2])
-    return X[:, genes] @ weights + final.intercept[0, final.choice[0, 2]] - final.threshold[0]
+    chosen_mu = final.choice[0, 2]
+    genes, weights = final.coef(0, chosen_mu)
+    return X[:, genes] @ weights + final.intercept[0, chosen_mu] - final.threshold[0]
 
 
-def cohort(X: Array) -> Matrix:
-    """Return the matrix of new samples, as a file has it."""
-    samples, genes = ([f"{x}{k:05d}" for k in range(m)] for x, m in zip("sg", X.shape, strict=True))
-    cells = np.ascontiguousarray(X.T)
-    return Matrix(tuple(genes), tuple(samples), cells, {}, tuple(range(len(genes))))
+def cohort_matrix(X: Array) -> Matrix:
+    """Return new samples X (n, d) as a matrix of genes × samples."""
+    samples = tuple(f"s{k:05d}" for k in range(X.shape[0]))
+    genes = tuple(f"g{k:05d}" for k in range(X.shape[1]))
+    return Matrix(genes, samples, np.ascontiguousarray(X.T), {}, tuple(range(len(genes))))
 
 
 def main() -> None:
-    """Print a line for each series and way."""
+    """Print a line for each left-out series, grid and way."""
     data = arthritis(0)
-    positive = data.label == max(data.label)
+    is_positive = data.label == max(data.label)
     print("| left out | settings | way | balanced error | AUC |\n| --- | --- | --- | --- | --- |")
     for name in np.unique(data.study):
-        y = positive[data.study == name]
+        y = is_positive[data.study == name]
         for grid_name, changes in (("chosen by inner folds", {}), ("one", SINGLE_POINT_GRID)):
-            methods = {
+            scores_by_way = {
                 "studies": leave_study_out(data, name, changes),
                 "external": measure_external(data, name, changes),
             }
-            for method_name, f in methods.items():
+            for way, f in scores_by_way.items():
                 error = 1 - balanced_accuracy_score(y, f > 0)
                 row = f"{error:.3f} | {roc_auc_score(y, f):.3f}"
-                print(f"| {name} | {grid_name} | {method_name} | {row} |", flush=True)
-            gap = np.ptp(methods["studies"] - methods["external"])
+                print(f"| {name} | {grid_name} | {way} | {row} |", flush=True)
+            gap = np.ptp(scores_by_way["studies"] - scores_by_way["external"])
             print(f"{name}, {grid_name}: scores differ by {gap:.1e} beyond a shift", flush=True)
 
 

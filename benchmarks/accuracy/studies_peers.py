@@ -1,8 +1,9 @@
-"""Other ways to train on several studies, in a few lines each, from their papers.
+"""Other methods that train on several studies, written from their papers.
 
-Each takes X (n, d), y (n,) class numbers, study (n,) names, and the X of a study that is left out,
-and returns a score of each of its samples for each class, (m, T). Settings are chosen by leaving
-out training studies, by five stratified folds where there is one.
+A peer is a function of X (n, d), y (n,) class numbers from 0, study (n,) names, and the X (m, d) of
+a left-out study. It returns scores (m, T) of the classes. Settings are chosen by leaving out
+training studies, or by five stratified folds of a single training study. If there are two classes,
+only the column of class 1 may have scores. n_kept: number of genes (or pairs) to keep.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, Array, Array, Array], Array]
 
 
-def inner(y: Array, study: Array) -> Iterator[tuple[Array, Array]]:
-    """Give the rows that train and those that are left out."""
-    if len(names := np.unique(study)) > 1:
+def inner_folds(y: Array, study: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield training rows and left-out rows."""
+    names = np.unique(study)
+    if len(names) > 1:
         for name in names:
             yield np.flatnonzero(study != name), np.flatnonzero(study == name)
     else:
@@ -35,47 +37,47 @@ def inner(y: Array, study: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def balanced_error(y: Array, scores: Array) -> float:
-    """Return the mean over the classes of the share that is called otherwise."""
+    """Return the balanced error of the classes with the largest scores."""
     wrong = np.argmax(scores, axis=1) != y
     return float(np.mean([wrong[y == k].mean() for k in np.unique(y)]))
 
 
 def choose_setting(fit: Callable[..., Array], grid: list[Any]) -> Peer:
-    """Return the method at the setting of smallest inner error, the first of equals."""
+    """Return a peer: `fit` at the setting of smallest inner error, of equal errors the first."""
 
     def peer(X: Array, y: Array, study: Array, new: Array) -> Array:
         errors = np.zeros(len(grid))
-        for train, test in inner(y, study):
-            for at, setting in enumerate(grid):
+        for train, test in inner_folds(y, study):
+            for k, setting in enumerate(grid):
                 test_scores = fit(X[train], y[train], study[train], X[test], setting)
-                errors[at] += balanced_error(y[test], test_scores)
+                errors[k] += balanced_error(y[test], test_scores)
         return fit(X, y, study, new, grid[int(np.argmin(errors.round(9)))])
 
     return peer
 
 
 def standardise(X: Array) -> Array:
-    """Bring each gene of one study to mean 0 and variance 1."""
+    """Return the values of one study with mean 0 and variance 1 of each gene; constant genes: 0."""
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def within_study(X: Array, study: Array) -> Array:
-    """Standardise each study by itself."""
-    out = np.empty(X.shape)
+def standardise_studies(X: Array, study: Array) -> Array:
+    """Return the values with each study standardised by itself."""
+    Z = np.empty(X.shape)
     for name in np.unique(study):
-        out[study == name] = standardise(X[study == name])
-    return out
+        Z[study == name] = standardise(X[study == name])
+    return Z
 
 
 def rank_values(X: Array) -> Array:
-    """Replace each sample by the ranks of its genes."""
+    """Return the ranks of the genes within each sample, over their number."""
     return np.asarray(rankdata(X, axis=1) / X.shape[1])
 
 
 def logistic(X: Array, y: Array, new: Array, C: float, ratio: float) -> Array:
-    """Return the scores of an elastic net for each class; balanced, one against the rest."""
-    out = np.zeros((len(new), int(y.max()) + 1))
+    """Return the scores (m, T) of logistic elastic nets, each class against the rest, balanced."""
+    scores = np.zeros((len(new), int(y.max()) + 1))
     classes = range(1, 2) if y.max() == 1 else range(int(y.max()) + 1)
     for k in classes:
         model = LogisticRegression(
@@ -87,21 +89,21 @@ def logistic(X: Array, y: Array, new: Array, C: float, ratio: float) -> Array:
             tol=1e-3,
             random_state=0,
         )
-        out[:, k] = model.fit(X, y == k).decision_function(new)
-    return out
+        scores[:, k] = model.fit(X, y == k).decision_function(new)
+    return scores
 
 
 def l1_logistic(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
-    """l1 logistic regression on studies that were standardised each by itself."""
-    return logistic(within_study(X, study), y, standardise(new), C, 1.0)
+    """Return scores of l1 logistic regression on studies that are standardised by themselves."""
+    return logistic(standardise_studies(X, study), y, standardise(new), C, 1.0)
 
 
 def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
-    """Elastic net on studies that ComBat pooled, the new one brought to them as a reference."""
+    """Return scores of an elastic net on studies pooled by ComBat, with them as reference batch."""
     names = study.tolist()
     fitted = Combat.fit(X, batch=names, reference=None, covariates=None)
     pooled = fitted.transform(X, batch=names, covariates=None)
-    # Of fewer nothing can be said: inner folds of one study of 20 samples stay as they are.
+    # Fewer samples, as in inner folds of a study of 20, stay as they are.
     adjusted = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
     mean = pooled.mean(axis=0)
     spread = pooled.std(axis=0)
@@ -110,7 +112,7 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
 
 
 def ensemble(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
-    """Mean score of an l1 logistic model of each study (Patil and Parmigiani 2018)."""
+    """Return mean scores of an l1 logistic model of each study (Patil and Parmigiani 2018)."""
     study_scores = [
         logistic(standardise(X[study == name]), y[study == name], standardise(new), C, 1.0)
         for name in np.unique(study)
@@ -119,13 +121,13 @@ def ensemble(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
 
 
 def mint(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
-    """Sparse PLS on X and Y centred within studies (Rohart et al. 2017), T - 1 components.
+    """Return predicted class indicators of sparse PLS (MINT, Rohart et al. 2017).
 
-    Each component is u'X with u the largest `n_kept` entries, soft-thresholded, of the first left
-    singular vector of X'Y; X is deflated by it, Y by its regression on it, and the class of the
-    largest predicted indicator wins.
+    X and the class indicators Y are centred within studies. Each of T - 1 components is Xu, with u
+    the first left singular vector of X'Y, soft-thresholded to `n_kept` entries; X is deflated by
+    the component, Y by its regression on it.
     """
-    Z = within_study(X, study)
+    Z = standardise_studies(X, study)
     N = standardise(new)
     T = int(y.max()) + 1
     Y = np.eye(T)[y]
@@ -135,8 +137,8 @@ def mint(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
     for _ in range(max(1, T - 1)):
         u = np.linalg.svd(Z.T @ Y, full_matrices=False)[0][:, 0]
         size = np.abs(u)
-        bar = np.sort(size)[-n_kept - 1] if n_kept < len(u) else 0.0
-        u = np.sign(u) * np.maximum(size - bar, 0)
+        threshold = np.sort(size)[-n_kept - 1] if n_kept < len(u) else 0.0
+        u = np.sign(u) * np.maximum(size - threshold, 0)
         u /= np.linalg.norm(u)
         t = Z @ u
         s = N @ u
@@ -161,7 +163,7 @@ def effects(X: Array, y: Array, study: Array, k: int) -> tuple[Array, Array]:
 
 
 def meta_lda(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
-    """LDA with shrinkage on the genes of largest |z| of random effects, of each class."""
+    """Return scores of LDA with shrinkage on the genes of largest random-effects |z| of a class."""
     genes: set[int] = set()
     for k in range(int(y.max()) + 1):
         pooled_effects = random_effects(*effects(X, y, study, k))
@@ -169,90 +171,95 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array
         genes |= set(np.argsort(-z, kind="stable")[:n_kept].tolist())
     columns = sorted(genes)
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    model.fit(within_study(X, study)[:, columns], y)
+    model.fit(standardise_studies(X, study)[:, columns], y)
     scores = model.decision_function(standardise(new)[:, columns])
     return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(new)), scores])
 
 
 def votes(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
-    """Signs of the genes that most studies find (|g| over its error above 2), standardised."""
+    """Return scores of vote counting: mean signed values of the genes with most votes.
+
+    A study votes for a gene if its |g| is more than twice the error of g.
+    """
     N = standardise(new)
-    out = np.zeros((len(new), int(y.max()) + 1))
-    for k in range(out.shape[1]):
+    scores = np.zeros((len(new), int(y.max()) + 1))
+    for k in range(scores.shape[1]):
         value, variance = effects(X, y, study, k)
         z = np.nan_to_num(value / np.sqrt(variance))
         vote = np.sign(z) * (np.abs(z) > 2)
-        order = np.lexsort((-np.abs(z.sum(axis=0)), -np.abs(vote.sum(axis=0))))[:n_kept]
-        out[:, k] = N[:, order] @ np.sign(z.sum(axis=0)[order]) / n_kept
-    return out
+        z_sum = z.sum(axis=0)
+        top = np.lexsort((-np.abs(z_sum), -np.abs(vote.sum(axis=0))))[:n_kept]
+        scores[:, k] = N[:, top] @ np.sign(z_sum[top]) / n_kept
+    return scores
 
 
 def geometric(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
-    """Mean of the risen less that of the fallen genes of a meta-analysis (Sweeney et al. 2017).
+    """Return mean values of risen less fallen genes of a meta-analysis (Sweeney et al. 2017).
 
-    On logarithms it is the difference of geometric means; it is cut at the mean over the left-out
-    samples, as the paper leaves the cut to each study.
+    Of logarithms this is a difference of geometric means. The paper leaves the threshold to each
+    study; here it is the mean over the left-out samples.
     """
-    out = np.zeros((len(new), int(y.max()) + 1))
-    for k in range(out.shape[1]):
+    scores = np.zeros((len(new), int(y.max()) + 1))
+    for k in range(scores.shape[1]):
         pooled_effects = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(pooled_effects.mean / pooled_effects.error)
-        order = np.argsort(-np.abs(z), kind="stable")[:n_kept]
-        up = order[z[order] > 0]
-        down = order[z[order] < 0]
+        top = np.argsort(-np.abs(z), kind="stable")[:n_kept]
+        up = top[z[top] > 0]
+        down = top[z[top] < 0]
         score = np.zeros(len(new))
         score += new[:, up].mean(axis=1) if len(up) else 0.0
         score -= new[:, down].mean(axis=1) if len(down) else 0.0
-        out[:, k] = score - score.mean()
-    return out
+        scores[:, k] = score - score.mean()
+    return scores
 
 
 def pairs(X: Array, y: Array, study: Array, new: Array, n_kept: int) -> Array:
-    """k disjoint pairs of genes whose order tells a class from the rest (Tan et al. 2005).
+    """Return scores of the top scoring disjoint pairs of genes (Tan et al. 2005).
 
-    The share of samples in which gene i lies below j, of each class and study alike, among the 200
-    genes of largest mean |g|.
+    The score of a sample is the share of the `n_kept` pairs (i, j) with gene i below j, less 1/2.
+    Pairs have the largest difference, between the class and the rest, of the share of samples with
+    i below j, summed over studies, among the 200 genes of largest mean |g|.
     """
-    out = np.zeros((len(new), int(y.max()) + 1))
-    for k in range(out.shape[1]):
+    scores = np.zeros((len(new), int(y.max()) + 1))
+    for k in range(scores.shape[1]):
         value, _ = effects(X, y, study, k)
         top = np.argsort(-np.nan_to_num(np.abs(value.mean(axis=0))), kind="stable")[:200]
-        gap = np.zeros((len(top), len(top)))
+        gap = np.zeros((len(top), len(top)))  # difference of shares for each pair (i, j)
         for name in np.unique(study):
             for sign, in_class in ((1, y == k), (-1, y != k)):
                 rows = X[np.ix_((study == name) & in_class, top)]
                 gap += sign * (rows[:, :, None] < rows[:, None, :]).mean(axis=0)
         for _ in range(n_kept):
             i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
-            out[:, k] += (new[:, top[i]] < new[:, top[j]]) / n_kept
+            scores[:, k] += (new[:, top[i]] < new[:, top[j]]) / n_kept
             gap[[i, j]] = gap[:, [i, j]] = -np.inf
-        out[:, k] -= 0.5
-    return out
+        scores[:, k] -= 0.5
+    return scores
 
 
 def forest(X: Array, y: Array, study: Array, new: Array) -> Array:
-    """A random forest on the values as they are."""
+    """Return class probabilities of a random forest on unaligned values."""
     model = RandomForestClassifier(500, class_weight="balanced", random_state=0)
     return np.asarray(model.fit(X, y).predict_proba(new))
 
 
 def centroid(X: Array, y: Array, study: Array, new: Array) -> Array:
-    """Nearest centroid on the ranks of each sample."""
+    """Return minus the distances to the class centroids of ranks within samples."""
     model = NearestCentroid().fit(rank_values(X), y)
     return -np.linalg.norm(rank_values(new)[:, None] - model.centroids_, axis=2)
 
 
-C = [0.03, 0.1, 0.3, 1.0]
-GENES = [5, 10, 20, 50]
+C_GRID = [0.03, 0.1, 0.3, 1.0]
+N_KEPT_GRID = [5, 10, 20, 50]
 
 PEERS: dict[str, Peer] = {
-    "l1 logistic, standardised within": choose_setting(l1_logistic, C),
-    "ComBat, elastic net": choose_setting(combat_net, C),
-    "l1 logistic of each study, averaged": choose_setting(ensemble, C),
-    "MINT": choose_setting(mint, GENES),
-    "random effects, LDA": choose_setting(meta_lda, GENES),
-    "vote counting": choose_setting(votes, GENES),
-    "random effects, geometric means": choose_setting(geometric, GENES),
+    "l1 logistic, standardised within": choose_setting(l1_logistic, C_GRID),
+    "ComBat, elastic net": choose_setting(combat_net, C_GRID),
+    "l1 logistic of each study, averaged": choose_setting(ensemble, C_GRID),
+    "MINT": choose_setting(mint, N_KEPT_GRID),
+    "random effects, LDA": choose_setting(meta_lda, N_KEPT_GRID),
+    "vote counting": choose_setting(votes, N_KEPT_GRID),
+    "random effects, geometric means": choose_setting(geometric, N_KEPT_GRID),
     "k top scoring pairs": choose_setting(pairs, [1, 3, 5, 9]),
     "random forest, raw": forest,
     "nearest centroid, ranks": centroid,

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from answers_data import Source
 from places import ROOT
-from questions import question
+from questions import read_question
 from study import outer_fits, settings, splits_of
 
 from genesig.models.top_genes import compound_covariate_survival
@@ -39,7 +39,7 @@ from genesig.selection.assess.kinds import ASSESSMENT_KINDS, HeldOutScores
 Array = np.ndarray[Any, Any]
 
 HEADLINE = ASSESSMENT_KINDS["survival"].headline
-CONFIG = settings({}, signature={"permutations": 0})  # do not change the chosen lists
+CONFIG = settings({}, signature={"permutations": 0})  # chosen lists do not depend on them
 FIRST_SEED = 5900
 N_GENES = 1000
 N_TRAINING = 100
@@ -63,16 +63,17 @@ def simulated_example() -> Dataset:
     return Source("example", *files, label, data=data).read()
 
 
+# Name -> function of the folder of the data.
 DATA_SETS: dict[str, Callable[[Path], Dataset]] = {
-    "desmedt": lambda folder: question("desmedt_survival", folder, 0)[0],
-    "rosenwald": lambda folder: question("rosenwald_survival", folder, 0)[0],
+    "desmedt": lambda folder: read_question("desmedt_survival", folder, 0)[0],
+    "rosenwald": lambda folder: read_question("rosenwald_survival", folder, 0)[0],
     "example": lambda _: simulated_example(),
     "glmnet": glmnet_example,
 }
 
 
 def survival_set(X: Array, follow_up: pd.DataFrame) -> Dataset:
-    """Return a data set from values (n, d) and a table with the columns time and status (0, 1)."""
+    """Return a data set of values (n, d) and a table with the columns time and status (0, 1)."""
     genes = [f"g{gene:04d}" for gene in range(X.shape[1])]
     obs = follow_up.astype({"status": int}).astype({"status": str})
     design = Design("time", "survival", None, None, None, event="status", occurred="1")

@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 
 from answers_data import OTHER_SOURCES, PUBLISHED, Source
-from answers_rivals import Folds, ScoresAndGenes, on_split, per_class
+from answers_rivals import Folds, ScoresAndGenes, balanced_mean, run_on_split
 from ensemble_members import TrainingData, all_genes_member, as_log_odds, top_genes_member
 from linear_loops import nested_cross_validation, study_half_samples
 from places import ROOT
@@ -68,7 +68,7 @@ NAMES = (*PUBLISHED, *OTHER_SOURCES, *WORLDS)
 
 
 def unlike_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Return the sum of the log odds of the two members that ``unlike`` adds, as a `Rival`."""
+    """Return the summed log odds of the two members that ``unlike`` adds; a `Rival`."""
     data = TrainingData(Z, y, Z_test, inner)
     net = all_genes_member("logistic net", data)
     top = top_genes_member(("logistic net", "diagonal LDA", "ridge"), data)
@@ -76,7 +76,7 @@ def unlike_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) 
 
 
 def ensemble_partners(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> ScoresAndGenes:
-    """Return the sum of the log odds of the two members that ``five`` adds, as a `Rival`."""
+    """Return the summed log odds of the two members that ``five`` adds; a `Rival`."""
     data = TrainingData(Z, y, Z_test, inner)
     net = all_genes_member("squares net", data)
     top = top_genes_member(("diagonal LDA",), data)
@@ -87,7 +87,7 @@ EXTENDED = {
     "unlike": ("two-stage", 1, unlike_partners),
     "five": ("ensemble", 3, ensemble_partners),
 }
-"""Model -> the model that it extends, the number of members of that, and the two added members."""
+"""Model -> the model that it extends, the number of members of this, the two added members."""
 
 
 def fit_model(dataset: Dataset, splits: Splits, model: str) -> tuple[Fits, float]:
@@ -96,10 +96,10 @@ def fit_model(dataset: Dataset, splits: Splits, model: str) -> tuple[Fits, float
     sections = {"decision": {"youden": True}, "signature": {"permutations": 2}}
     config = settings({}, linear={"model": model.replace("-", "_")}, **sections)
     keywords = {"fold_steps": config["normalise"]["folds"], **linear_keywords(config)}
-    study = study_half_samples(dataset, splits, permutations=2, **keywords)
+    half_sample_study = study_half_samples(dataset, splits, permutations=2, **keywords)
     start = time.process_time()
     fits = nested_cross_validation(
-        dataset, splits, study, labels="observed", batch="1of1", **keywords
+        dataset, splits, half_sample_study, labels="observed", batch="1of1", **keywords
     )
     return fits.answer("predictive"), (time.process_time() - start) / len(splits.outer)
 
@@ -127,7 +127,7 @@ def measure_models(dataset: Dataset, splits: Splits) -> dict[str, dict[str, floa
             start = time.process_time()
             left_out_scores = fits[base_model].crossfitted[fit, train]
             log_odds = as_log_odds(np.append(left_out_scores, scores[base_model]), y[train])
-            partner_sum, _ = on_split(partners, dataset, split, splits.seed)
+            partner_sum, _ = run_on_split(partners, dataset, split, splits.seed)
             total = n_members * log_odds[len(train) :] + partner_sum
             scores[model] = total / (n_members + 2)
             seconds[model] += (time.process_time() - start) / len(splits.outer)
@@ -135,7 +135,7 @@ def measure_models(dataset: Dataset, splits: Splits) -> dict[str, dict[str, floa
         test_scores.append(np.column_stack([scores[model] for model in MODELS]))
     y_test = np.concatenate(test_responses)
     is_wrong = y_test[:, None] * np.concatenate(test_scores) <= 0
-    errors = [per_class(y_test, wrong.astype(float)) for wrong in is_wrong.T]
+    errors = [balanced_mean(y_test, wrong.astype(float)) for wrong in is_wrong.T]
     aucs = [
         [roc_auc_score(y_split, model_scores) for model_scores in split_scores.T]
         for y_split, split_scores in zip(test_responses, test_scores, strict=True)
@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of genes that are constant in a fold
+    warnings.simplefilter("ignore")  # rivals warn of genes that are constant in a fold
     options.out.touch()
     rows = [json.loads(line) for line in options.out.read_text(encoding="utf-8").splitlines()]
     finished = {(row["name"], row["number"]) for row in rows}
@@ -206,7 +206,7 @@ def main() -> None:
         if name in WORLDS:
             dataset, splits = draw_simulation(name, number)
         else:
-            dataset = Source.of(name, options.data).read()
+            dataset = Source.from_text(name, options.data).read()
             splits = splits_of(dataset, settings({}, splits=plan), seed=FIRST_SEED)
         measures = measure_models(dataset, splits)
         group = name if name in WORLDS else QUESTIONS
