@@ -36,7 +36,7 @@ from gathered_study import make_dataset
 from linear_loops import fit_final_model, fit_half_samples, nested_cross_validation
 from places import lay_out
 from settings import MOMENTS, linear
-from study_cost import costs
+from study_cost import read_costs
 
 from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
@@ -68,7 +68,7 @@ def run_workflow(folder: Path, config: dict[str, Any], changes: Sequence[str]) -
     changes: SECTION.KEY=VALUE, which change the config.
     """
     for change in changes:
-        name, value = change.split("=")
+        name, value = change.split("=", 1)
         section, key = name.split(".")
         config.setdefault(section, {})[key] = yaml.safe_load(value)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
@@ -80,7 +80,7 @@ def run_workflow(folder: Path, config: dict[str, Any], changes: Sequence[str]) -
     print(genes[genes["mu"].isna()].to_string())
     print(pd.read_csv(folder / "results/sets_scores.tsv", sep="\t")["n_selected"].describe())
     print(pd.read_csv(folder / "results/sets.tsv", sep="\t").drop(columns="about").head(10))
-    jobs = costs(folder)
+    jobs = read_costs(folder)
     total = sum(seconds for _, seconds, _ in jobs)
     sets_total = sum(seconds for job, seconds, _ in jobs if "sets" in job)
     peak = max(megabytes for *_, megabytes in jobs)
@@ -236,7 +236,7 @@ def sets_settings_of(config: dict[str, Any], changes: dict[str, Any]) -> SetsSet
 def compare_with_genes(draws: str = "10", carriers: str = "1", *changes: str) -> None:
     """Print means of sets and gene lists over draws, for three strengths of the signal."""
     changed_settings = {
-        name: yaml.safe_load(value) for name, value in (change.split("=") for change in changes)
+        name: yaml.safe_load(value) for name, value in (change.split("=", 1) for change in changes)
     }
     for strength in (0.15, 0.25, 0.4):
         effect = strength / np.sqrt(int(carriers))

@@ -2,8 +2,8 @@
 
     PYTHONPATH=benchmarks/robustness EXECUTED_LINES=FILE pytest -n 0 -p executed_lines [-m slow]
 
-It needs `coverage`. Neither compiled code nor the jobs of whole studies are recorded. Lines of a
-fixture of a whole session count for the file whose test uses it first.
+It needs `coverage`. Compiled code and the jobs of whole studies are not recorded. Lines of a
+session fixture count for the file whose test uses it first.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Kill studies at random moments, go on with them, compare the results with those of whole runs.
+"""Kill studies at random moments, resume them, and compare results with uninterrupted runs.
 
     python benchmarks/robustness/killed_studies.py [kills] [seed]
 
-Studies of every kind of response, and one of several studies, in turn: a job, Snakemake or the
-whole group of processes gets a signal, and the study is gone on with as docs/how_to/running.md
-says, up to ten times, until it is whole. What is left of a killed Snakemake's jobs may still be
-at work by then, as it would be for a user.
+Studies of every kind of response, and a study of several studies, in turn: up to ten times a job,
+Snakemake or the whole process group gets a signal, and the study is resumed as
+docs/how_to/running.md says. Then it is completed. Jobs that outlive a killed Snakemake may still
+run at that time, as they would for a user.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from study_runs import (
     write_matrix,
 )
 
-VICTIMS = ("job", "master", "group")
-HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+VICTIMS = ("job", "master", "group")  # master: Snakemake itself
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 CORES = 1
-ROUND = 10
-SMALLEST: dict[str, Any] = {
+MAX_KILLS = 10  # of one study
+SMALL_CONFIG: dict[str, Any] = {
     "label": "state",
     "splits": {"repeats": 1, "subsamples": 2, "batches": 1},
     "linear": {"tau_count": 3, "mu": [1e-6, 1.0]},
@@ -52,6 +52,7 @@ SMALLEST: dict[str, Any] = {
     "signature": {"permutations": 1},
     "controls": {"permutations": 2, "permutations_per_job": 2, "baselines": ["dummy"]},
 }
+# Kind of study -> further sections of its config.
 KINDS: dict[str, dict[str, Any]] = {
     "classification": {},
     "several_classes": {},
@@ -67,35 +68,34 @@ KINDS: dict[str, dict[str, Any]] = {
 def run_kills(
     times: int, seed: int, place: Path, kinds: Iterable[str] = KINDS
 ) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield of each study how often it was killed, how, and which results came out otherwise.
+    """Yield number of kills, description and names of differing results, until `times` kills.
 
-    One is killed up to `ROUND` times on its way; a kill counts where there was somebody to get it.
+    Each item is a study that was killed up to `MAX_KILLS` times. Only received signals count.
     """
-    # Begun in the background, this would hand on that SIGINT is to be ignored.
+    # A process in the background ignores SIGINT, and so do the processes it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    draw = random.Random(seed)
-    victims = cycle(draw.sample(list(product(VICTIMS, HOW)), len(VICTIMS) * len(HOW)))
-    wholes: dict[str, tuple[float, dict[str, bytes]]] = {}
+    rng = random.Random(seed)
+    kills = cycle(rng.sample(list(product(VICTIMS, SIGNALS)), len(VICTIMS) * len(SIGNALS)))
+    uninterrupted: dict[str, tuple[float, dict[str, bytes]]] = {}
     n_left = times
     for kind in cycle(kinds):
-        if kind not in wholes:
-            wholes[kind] = _is_complete(kind, place)
+        if kind not in uninterrupted:
+            uninterrupted[kind] = _lay_out_and_run(kind, place)
         folder = place / f"{kind} killed"
-        (duration, expected) = wholes[kind]
+        seconds, expected_results = uninterrupted[kind]
         messages: list[str] = []
-        outlived: list[psutil.Process] = []
-        for victim, how in islice(victims, min(ROUND, n_left)):
-            moment = draw.uniform(0, 2 * duration / ROUND)
-            left_over, sent = disturb_run(folder, victim, how, moment, draw)
-            outlived += left_over
-            messages += [f"{how.name} to {victim} after {moment:.1f} s"] if sent else []
+        surviving_jobs: list[psutil.Process] = []
+        for victim, kill_signal in islice(kills, min(MAX_KILLS, n_left)):
+            moment = rng.uniform(0, 2 * seconds / MAX_KILLS)
+            jobs, is_sent = run_and_kill(folder, victim, kill_signal, moment, rng)
+            surviving_jobs += jobs
+            messages += [f"{kill_signal.name} to {victim} after {moment:.1f} s"] if is_sent else []
             run(folder, "--unlock", cores=CORES)
         run(folder, cores=CORES)
-        study_results = results(folder)
-        differences = differing_results(expected, study_results)
+        differences = differing_results(expected_results, results(folder))
         yield len(messages), f"{kind}: {', '.join(messages)}", differences
-        for job in outlived:
-            with suppress(psutil.NoSuchProcess):  # nor is it another one of the same number
+        for job in surviving_jobs:
+            with suppress(psutil.NoSuchProcess):  # psutil kills no new process of the same number
                 job.kill()
         for folder_name in ("results", "logs", ".snakemake"):
             shutil.rmtree(folder / folder_name)
@@ -104,19 +104,20 @@ def run_kills(
             return
 
 
-def _is_complete(kind: str, place: Path) -> tuple[float, dict[str, bytes]]:
-    """Lay two studies of a kind out, one to be killed; return the other's seconds and results."""
-    for name in ("whole", "killed"):
+def _lay_out_and_run(kind: str, place: Path) -> tuple[float, dict[str, bytes]]:
+    """Lay out a study to kill and the same to run; return seconds and results of the latter."""
+    for name in ("killed", "whole"):
         folder = place / f"{kind} {name}"
         folder.mkdir()
         _lay_out(kind, folder)
-    begun = time.monotonic()
-    run(place / f"{kind} whole", cores=CORES)
-    return time.monotonic() - begun, results(place / f"{kind} whole")
+    start = time.monotonic()
+    run(folder, cores=CORES)
+    return time.monotonic() - start, results(folder)
 
 
 def _lay_out(kind: str, folder: Path) -> None:
-    config = SMALLEST | KINDS[kind]
+    """Write the config and the data of a study."""
+    config = SMALL_CONFIG | KINDS[kind]
     if kind == "several_studies":
         lay_out_studies(folder, config)
         return
@@ -126,15 +127,15 @@ def _lay_out(kind: str, folder: Path) -> None:
     data.obs.to_csv(folder / "samples.tsv", sep="\t", index_label="sample")
 
 
-def disturb_run(
-    folder: Path, victim: str, how: signal.Signals, moment: float, draw: random.Random
+def run_and_kill(
+    folder: Path, victim: str, kill_signal: signal.Signals, moment: float, rng: random.Random
 ) -> tuple[list[psutil.Process], bool]:
-    """Begin a study or go on with it, send the signal, and wait.
+    """Start or resume a study, send the signal after `moment` seconds, and wait for Snakemake.
 
-    Return the jobs that outlive their Snakemake, and whether there was one to get the signal. Exit
-    code 0 is only for a study that is whole.
+    Return the jobs that outlive Snakemake, and whether the signal was received. An exit code of 0
+    without a report is an error.
     """
-    begun = subprocess.Popen(
+    snakemake = subprocess.Popen(
         command(cores=CORES),
         cwd=folder,
         env=environment(),
@@ -143,31 +144,32 @@ def disturb_run(
         stderr=subprocess.DEVNULL,
     )
     with suppress(subprocess.TimeoutExpired):
-        begun.wait(moment)
-    sent = False
-    while begun.poll() is None and not (sent := _send_signal(begun.pid, victim, how, draw)):
-        time.sleep(0.02)
-    code = begun.wait()
+        snakemake.wait(moment)
+    is_sent = False
+    while snakemake.poll() is None and not is_sent:
+        is_sent = _send_signal(snakemake.pid, victim, kill_signal, rng)
+        time.sleep(0 if is_sent else 0.02)
+    code = snakemake.wait()
     is_finished = (folder / "results/report.html").exists()
     assert code != 0 or is_finished, "ended with exit code 0 before it was finished"
-    return [
-        process for process in psutil.process_iter() if _session(process.pid) == begun.pid
-    ], sent
+    jobs = [job for job in psutil.process_iter() if _session(job.pid) == snakemake.pid]
+    return jobs, is_sent
 
 
 def _session(process: int) -> int:
+    """Return the session of a process; 0 if it has ended."""
     with suppress(ProcessLookupError, PermissionError):
         return os.getsid(process)
     return 0
 
 
-def _send_signal(master: int, victim: str, how: signal.Signals, draw: random.Random) -> bool:
-    """Send the signal; to a job only where there is one."""
+def _send_signal(master: int, victim: str, kill_signal: signal.Signals, rng: random.Random) -> bool:
+    """Send the signal; return False if the victim is a job and no job runs."""
     with suppress(ProcessLookupError, psutil.NoSuchProcess):
         if victim == "group":
-            os.killpg(master, how)
+            os.killpg(master, kill_signal)
         elif victim == "master":
-            os.kill(master, how)
+            os.kill(master, kill_signal)
         else:
             jobs = [
                 child
@@ -176,23 +178,22 @@ def _send_signal(master: int, victim: str, how: signal.Signals, draw: random.Ran
             ]
             if not jobs:
                 return False
-            draw.choice(jobs).send_signal(how)
+            rng.choice(jobs).send_signal(kill_signal)
     return True
 
 
 def main(times: int = 100, seed: int = 0) -> int:
-    """Do so many kills; return 1 if a result came out otherwise."""
-    n_kills = wrong = 0
+    """Kill studies `times` times; return 1 if a result differs."""
+    n_kills = 0
+    n_differing = 0
     with TemporaryDirectory() as place:
         for count, messages, differences in run_kills(times, seed, Path(place)):
-            n_kills = n_kills + count
-            wrong = wrong + len(differences)
-            print(
-                f"{n_kills:3d} {messages}: {', '.join(differences) or 'the same results'}",
-                flush=True,
-            )
-    print(f"{n_kills} kills, {wrong} files with another content")
-    return int(wrong > 0)
+            n_kills += count
+            n_differing += len(differences)
+            outcome = ", ".join(differences) or "equal results"
+            print(f"{n_kills:3d} {messages}: {outcome}", flush=True)
+    print(f"{n_kills} kills, {n_differing} differing files")
+    return int(n_differing > 0)
 
 
 if __name__ == "__main__":

@@ -3,21 +3,22 @@
     python benchmarks/robustness/mutants.py FOLDER --under data optim,compiled --number 30 --seed 1
 
 A mutant is the package with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``,
-n + 1 for n, True for False. Of each place named by ``--under`` so many are drawn. Tests run until
-one fails, first the quick ones (README's test line), then the slow ones, those of the nearest files
-first: files that import the module, by few steps, and have the words of its path in their own.
+n + 1 for n, True for False. ``--number`` of them are drawn for each place of ``--under``. Tests run
+until one fails, first the quick ones, then the slow ones, test files near the changed module first:
+files that import it in few steps and have words of its path in their own path.
 
-With ``--executed DATA`` only test files that execute the changed line run; the others cannot see
-the change. `executed_lines.py` records them. Two kinds of mutants run against the nearest files
-in any case: those outside functions, whose lines run at import, and those in compiled code.
+With ``--executed DATA``, recorded by `executed_lines.py`, only test files that execute the changed
+line run; others cannot notice the change. Two kinds of mutants always run against the nearest
+files: mutants outside functions, whose lines run at import, and mutants in compiled code.
 
-The copy of the checkout in FOLDER and its compiled code are kept from run to run. Its tests are
-collected once. For each mutant a fork of this process gets the changed functions and runs the
-tests; what is no function, and what is compiled, is imported and collected again, uncompiled.
+FOLDER keeps the copy of the checkout and its compiled code from run to run. The tests are collected
+once. For each mutant a fork of this process gets the changed functions and runs the tests; if the
+change is outside functions or in compiled code, the fork imports and collects again, uncompiled.
 
-Limits are in processor time, so that a busy machine changes nothing: `--seconds` for the tests of
-one tier, MAX_TEST_SECONDS for one test. A test beyond its limit kills the mutant only if it ends
-in time without the mutant. Mutants of which not all tests ran in time are counted apart.
+Limits are in processor time, so that other work of the machine does not matter: `--seconds` for the
+tests of one tier, MAX_TEST_SECONDS for one test. A test beyond its limit kills the mutant only if
+the test ends in time without the mutant. Mutants of which not all tests ran in time are counted
+apart.
 """
 
 from __future__ import annotations
@@ -71,10 +72,9 @@ OTHER_OPERATOR = {
     ast.Pow: ast.Mult,
 }
 JIT_DECORATORS = {"compiled", "jitable", "jit_inline", "jit_uncached"}  # of genesig.compiled
-LEFT_OUT = {"toy", "chaos", "golden"}  # folders: tests of whole studies
-LEFT_OUT |= {"test_in_browser.py", "test_print.py"}  # a browser needs more memory than MAX_MEMORY
+EXCLUDED = {"toy", "chaos", "golden"}  # folders: tests of whole studies
+EXCLUDED |= {"test_in_browser.py", "test_print.py"}  # a browser needs more memory than MAX_MEMORY
 MAX_FILES = 25  # test files of one mutant
-MAX_NEW_FILES = 10  # of one that is imported and collected again
 MAX_TEST_SECONDS = 40
 MAX_MEMORY = 12 * 2**30  # bytes of address space, as a mutant may ask for any array
 QUICK = "not slow"
@@ -90,7 +90,7 @@ class Mutant:
     path: str  # relative to the copy
     line: int
     function_lines: range | None  # of the innermost function; None outside functions
-    uncompiled: bool  # it may change compiled code
+    uncompiled: bool  # run without compilation, as the change may be in compiled code
     change: str
     place: slice  # bytes that the new code replaces
     code: str
@@ -116,8 +116,8 @@ class TestRun:
 # The mutants of a file.
 
 
-def mutate_source(node: ast.AST) -> ast.AST | None:
-    """Return a node with its operator or its number changed, None for any other node."""
+def mutate_node(node: ast.AST) -> ast.AST | None:
+    """Return a node with its operator or its number changed; None if it has neither."""
     match node:
         case ast.Compare(left, [sign], right) if type(sign) in OTHER_OPERATOR:
             return ast.Compare(left, [OTHER_OPERATOR[type(sign)]()], right)
@@ -133,7 +133,10 @@ def mutate_source(node: ast.AST) -> ast.AST | None:
 
 
 def walk_code(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, ...]]:
-    """Yield each node that is run, after its parents: no annotation, decorator or f-string."""
+    """Yield (outermost parent, ..., node) of each node that runs.
+
+    Annotations, decorators and f-strings are left out.
+    """
     chain = (*parents, node)
     yield chain
     for name, value in ast.iter_fields(node):
@@ -144,7 +147,7 @@ def walk_code(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tupl
 
 
 def is_compiled(function: ast.AST) -> bool:
-    """Tell whether a function has a decorator of genesig.compiled."""
+    """Return whether a function has a decorator of genesig.compiled."""
     names = {ast.unparse(decorator) for decorator in getattr(function, "decorator_list", [])}
     return bool(names & JIT_DECORATORS)
 
@@ -152,18 +155,18 @@ def is_compiled(function: ast.AST) -> bool:
 def mutants_of(copy: Path, file: Path) -> Iterator[Mutant]:
     """Yield each mutant of a file."""
     text = file.read_bytes()
-    starts = [0]
+    line_starts = [0]  # in bytes
     for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+        line_starts.append(line_starts[-1] + len(line))
     tree = ast.parse(text)
     has_compiled = any(is_compiled(node) for node in ast.walk(tree))
     for chain in walk_code(tree):
         node = chain[-1]
-        if (new_node := mutate_source(node)) is None:
+        if (new_node := mutate_node(node)) is None:
             continue
         new = f"({ast.unparse(new_node)})"
-        start = starts[node.lineno - 1] + node.col_offset
-        end = starts[node.end_lineno - 1] + node.end_col_offset
+        start = line_starts[node.lineno - 1] + node.col_offset
+        end = line_starts[node.end_lineno - 1] + node.end_col_offset
         functions = [n for n in chain if isinstance(n, ast.FunctionDef | ast.Lambda)]
         yield Mutant(
             path=file.relative_to(copy).as_posix(),
@@ -182,7 +185,7 @@ def mutants_of(copy: Path, file: Path) -> Iterator[Mutant]:
 
 
 def imports_of(text: str) -> set[str]:
-    """Return the modules of the package that a Python file imports, by ``from`` or by name."""
+    """Return the modules of the package that the text of a Python file imports or names."""
     modules = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("genesig"):
@@ -198,12 +201,12 @@ def module_of(path: str) -> str:
 
 
 def words_of(path: str) -> set[str]:
-    """Return the words of a path, without those of every path."""
+    """Return the words of a path, without the words of most paths."""
     return set(re.findall(r"[a-z0-9]+", path.removesuffix(".py"))) - {"genesig", "tests", "test"}
 
 
 def read_executed_lines(data_files: list[str]) -> dict[str, dict[int, set[str]]]:
-    """Return, by file of the package and line, the test files that execute it."""
+    """Return file of the package -> line -> test files that execute it."""
     from coverage import CoverageData  # needed for --executed only
 
     executed: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -235,38 +238,40 @@ class TestFiles:
         self.tests = {
             path.relative_to(copy).as_posix(): imports_of(path.read_text())
             for path in sorted(copy.glob("tests/**/test_*.py"))
-            if not LEFT_OUT & set(path.parts[-2:])
+            if not EXCLUDED & set(path.parts[-2:])
         }
 
-    def that_may_notice(self, mutant: Mutant) -> list[str]:
+    def choose(self, mutant: Mutant) -> list[str]:
         """Return the test files to run, the nearest first."""
         ordered = self.nearest(mutant)
         if self.executed is None or mutant.uncompiled or mutant.function_lines is None:
             return ordered[:MAX_FILES]
         lines = self.executed.get(mutant.path, {})
-        seeing = lines.get(mutant.line) or {
+        executing = lines.get(mutant.line) or {
             file for line in mutant.function_lines for file in lines.get(line, ())
         }
-        through_helpers = sorted(file for file in seeing - set(ordered) if file in self.tests)
+        near = [file for file in ordered if file in executing]
+        through_helpers = sorted(file for file in executing - set(ordered) if file in self.tests)
         unrecorded = [file for file in ordered if file not in self.recorded_tests]
-        near = [file for file in ordered if file in seeing]
         return near + through_helpers + unrecorded[:MAX_FILES]
 
     def nearest(self, mutant: Mutant) -> list[str]:
-        """Return the test files that import a module, those with the most words of its path first.
+        """Return the test files that import a module, also through others, the nearest first.
 
-        Of equal files the fewest imports between module and test count, then the fewest imports.
+        Files with the most words of its path are nearest; of equal files those with the fewest
+        imports in between, then those with the fewest imports.
         """
-        distance: dict[str, int] = {}
-        near = {module_of(mutant.path)}
+        distance: dict[str, int] = {}  # test file -> number of modules in between
+        modules = {module_of(mutant.path)}
+        searched: set[str] = set()
         step = 0
-        found_tests: set[str] = set()
-        while near:
+        while modules:
             for file, names in self.tests.items():
-                if names & near:
+                if names & modules:
                     distance.setdefault(file, step)
-            found_tests |= near
-            near = {module_of(p) for p, names in self.modules.items() if names & near} - found_tests
+            searched |= modules
+            importing = {module_of(p) for p, names in self.modules.items() if names & modules}
+            modules = importing - searched
             step += 1
         words = words_of(mutant.path)
         stem = words_of(Path(mutant.path).stem)
@@ -282,7 +287,7 @@ class TestFiles:
 
 
 class Watch:
-    """Pytest plugin of the child: it reports each test, and ends the run in time."""
+    """Pytest plugin of a fork: it sends each test through a pipe, and ends the run in time."""
 
     def __init__(self, pipe: int, seconds: int) -> None:
         self.pipe = pipe
@@ -290,12 +295,12 @@ class Watch:
         self.start = 0.0  # processor time of the first test
         self.stop = False
 
-    def tell(self, kind: str, test: str = "") -> None:
+    def send(self, kind: str, test: str = "") -> None:
         os.write(self.pipe, f"{kind} {test}\n".encode())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.tell("start", nodeid)
+        self.send("start", nodeid)
         self.start = self.start or time.process_time()
         limit = int(time.process_time()) + MAX_TEST_SECONDS
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
@@ -304,32 +309,24 @@ class Watch:
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         if self.start and time.process_time() - self.start > self.seconds and not self.stop:
             self.stop = True
-            self.tell("unfinished")
+            self.send("unfinished")
             item.session.shouldstop = "out of time"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.stop = True
-            self.tell("failed", report.nodeid)
+            self.send("failed", report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.tell("failed", report.nodeid)
+            self.send("failed", report.nodeid)
 
 
-PYTEST = [
-    "-n",
-    "0",
-    "-q",
-    "-p",
-    "no:cacheprovider",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
-]
+PYTEST = ["-n0", "-q", "-pno:cacheprovider", "-Wignore::pytest.PytestAssertRewriteWarning"]
 
 
-def enter(copy: Path) -> None:
-    """Make the copy the working folder, its package the one that this and new processes import."""
+def use_copy(copy: Path) -> None:
+    """Make the copy the working folder, and let this and new processes import its package."""
     os.chdir(copy)
     sys.dont_write_bytecode = False
     sys.path.insert(0, str(copy))
@@ -337,30 +334,30 @@ def enter(copy: Path) -> None:
 
 
 def write(file: Path, text: str) -> None:
-    """Write a module and delete its bytecode, which may look as young and as long."""
+    """Write a module and delete its bytecode, as time and size may be those of the old text."""
     file.write_text(text)
     Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
 
 
-def package_code(code: CodeType) -> tuple:
-    """Return what a code object does itself, without the code objects inside it."""
+def own_code(code: CodeType) -> tuple:
+    """Return the instructions and names of a code object, without the code objects inside it."""
     constants = [repr(value) for value in code.co_consts if not isinstance(value, CodeType)]
     return code.co_code, constants, code.co_names, code.co_freevars
 
 
-def code_of_change(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
-    """Return pairs of code objects that differ, or hold one that does, the innermost first."""
+def changed_code(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
+    """Return pairs of code objects that differ, or contain a differing pair, innermost first."""
     enclosed = [
         pair
         for value, new_value in zip(code.co_consts, new.co_consts, strict=False)
         if isinstance(value, CodeType) and isinstance(new_value, CodeType)
-        for pair in code_of_change(value, new_value)
+        for pair in changed_code(value, new_value)
     ]
-    return [*enclosed, (code, new)] if enclosed or package_code(code) != package_code(new) else []
+    return [*enclosed, (code, new)] if enclosed or own_code(code) != own_code(new) else []
 
 
 class LiveFunctions:
-    """The functions of the copy in this process, by file, name and line."""
+    """The functions of the copy in this process, by file, name and first line."""
 
     def __init__(self, copy: Path) -> None:
         self.copy = copy
@@ -375,29 +372,27 @@ class LiveFunctions:
         return code.co_filename, code.co_qualname, code.co_firstlineno
 
     def changes(self, mutant: Mutant) -> list[tuple[FunctionType, CodeType]] | None:
-        """Return functions and their new code; None if a module or a class must run again."""
+        """Return functions and their new code; None if code of a module or class is changed."""
         file = str(self.copy / mutant.path)
         codes = [
             compile(text, file, "exec", dont_inherit=True)
             for text in ((self.copy / mutant.path).read_text(), mutant.text(self.copy))
         ]
-        pairs = code_of_change(*codes)
-        of_functions = [pair for pair in pairs if pair[0].co_flags & inspect.CO_OPTIMIZED]
-        function_pairs = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
-        if not of_functions or any(
-            package_code(code) != package_code(new) for code, new in function_pairs
-        ):
+        pairs = changed_code(*codes)
+        function_pairs = [pair for pair in pairs if pair[0].co_flags & inspect.CO_OPTIMIZED]
+        other_pairs = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
+        if any(own_code(code) != own_code(new) for code, new in other_pairs):
             return None
-        changed = [
+        changes = [
             (function, new)
-            for code, new in of_functions
+            for code, new in function_pairs
             for function in self.functions.get(self.key(code), [])
         ]
-        return changed or None
+        return changes or None
 
 
 def isolate() -> None:
-    """Take output, signals and memory of a child apart from its parent."""
+    """Separate output, signals and memory of a fork from its parent."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
@@ -405,8 +400,8 @@ def isolate() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
 
 
-def forget(copy: Path, modules: bool) -> None:
-    """Clear what functions of the copy have kept, or all of its modules."""
+def clear_caches(copy: Path, modules: bool) -> None:
+    """Clear caches of functions of the copy or, with `modules`, forget its imported modules."""
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(str(copy)):
             if modules:
@@ -434,7 +429,7 @@ def run_again(
     copy: Path, mutant: Mutant | None, uncompiled: bool, tests: list[str], marks: str, watch: Watch
 ) -> int:
     """Import the copy with the mutant, collect and run tests; return pytest's exit code."""
-    forget(copy, modules=True)
+    clear_caches(copy, modules=True)
     if uncompiled:
         import numba
 
@@ -450,7 +445,7 @@ def run_again(
 
 
 class MutantSession:
-    """Pytest plugin of the parent: it draws mutants where pytest would run the tests."""
+    """Pytest plugin of the parent: it draws mutants instead of running the tests."""
 
     def __init__(self, copy: Path, options: argparse.Namespace) -> None:
         self.copy = copy
@@ -471,12 +466,12 @@ class MutantSession:
         return True
 
     def draw(self, places: tuple[str, ...]) -> None:
-        """Print drawn mutants with what became of each, and a count."""
+        """Draw mutants of some places; print the outcome of each, and the counts."""
         paths = [self.copy / path for path in self.files.modules if path.startswith(places)]
         candidates = [mutant for path in paths for mutant in mutants_of(self.copy, path)]
         random.seed(self.options.seed)
         drawn = random.sample(candidates, min(self.options.number, len(candidates)))
-        drawn = drawn[self.options.skip :]  # to go on with a run that was stopped
+        drawn = drawn[self.options.skip :]  # to resume a stopped run
         if self.options.lines:
             ends = tuple(self.options.lines)
             drawn = [m for m in candidates if f"{m.path}:{m.line}".endswith(ends)]
@@ -497,12 +492,12 @@ class MutantSession:
             files = sorted({test.partition("::")[0] for test in tests})
             control = self.run_tests(None, uncompiled, files, marks, 10**4, tests)
             if control.failure:
-                print(f"fails without a mutant, too: {control.failure}", flush=True)
+                print(f"also fails without a mutant: {control.failure}", flush=True)
 
     def judge(self, mutant: Mutant) -> tuple[str, str]:
-        """Return what became of a mutant, and the test that failed ("" if none did)."""
+        """Return the outcome of a mutant, and the test that failed ("" if none did)."""
         finished = True
-        tests = self.options.tests or self.files.that_may_notice(mutant)
+        tests = self.options.tests or self.files.choose(mutant)
         seconds = self.options.seconds
         for marks in self.options.tiers:
             run = self.run_tests(mutant, mutant.uncompiled, tests, marks, seconds)
@@ -532,7 +527,10 @@ class MutantSession:
         seconds: int,
         only: set[str] | None = None,
     ) -> TestRun:
-        """Run test files in a fork, or `only` some of their tests; the copy stays as it is."""
+        """Run test files in a fork, or `only` some of their tests; then restore the copy.
+
+        mutant None: the package without a change.
+        """
         items = [
             item
             for file in tests
@@ -542,7 +540,7 @@ class MutantSession:
         if not items:
             return TestRun("", True)
         changes = None if uncompiled or not mutant else self.functions.changes(mutant)
-        anew = uncompiled or (mutant is not None and changes is None)
+        import_again = uncompiled or (mutant is not None and changes is None)
         file = self.copy / (mutant.path if mutant else "pyproject.toml")
         original = file.read_text()
         stat = file.stat()
@@ -550,11 +548,11 @@ class MutantSession:
         child = os.fork()
         if not child:
             os.close(reader)
-            code = 70
+            code = 70  # unless pytest returns
             watch = Watch(writer, seconds)
             with suppress(BaseException):
                 isolate()
-                if anew:
+                if import_again:
                     chosen = (
                         sorted(only) if only else [f for f in tests if (f, marks) in self.items]
                     )
@@ -562,7 +560,7 @@ class MutantSession:
                 else:
                     if mutant:
                         write(file, mutant.text(self.copy))  # for the processes of tests
-                    forget(self.copy, modules=False)
+                    clear_caches(self.copy, modules=False)
                     for function, new in changes or []:
                         function.__code__ = new
                     code = run_collected(items, watch)
@@ -576,7 +574,7 @@ class MutantSession:
         status = os.waitpid(child, 0)[1]
         watchdog.cancel()
         with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what the tests have left running
+            os.killpg(child, signal.SIGKILL)  # processes that tests started and left
         if mutant:
             write(file, original)
             os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
@@ -584,7 +582,7 @@ class MutantSession:
 
 
 def outcome_of(messages: list[tuple[str, str, str]], status: int) -> TestRun:
-    """Return the outcome of a child by its messages and its status."""
+    """Return the outcome of a fork from its messages (kind, " ", test) and its exit status."""
     failures = [test for kind, _, test in messages if kind == "failed"]
     started = [test for kind, _, test in messages if kind == "start"]
     last_test = started[-1] if started else ""
@@ -640,7 +638,7 @@ def main() -> None:
     options = parser.parse_args()
     copy = options.folder.resolve() / "copy"
     copy_checkout(copy)
-    enter(copy)
+    use_copy(copy)
     marks = QUICK if options.tiers == [QUICK] else ""
     basetemp = ["--basetemp", str(copy.parent / "temporary")]
     raise SystemExit(

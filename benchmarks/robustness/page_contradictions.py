@@ -1,13 +1,13 @@
-"""The pages of whole studies that no one looked at before, each held against its own record.
+"""Look for contradictions between the pages and the records of newly drawn whole studies.
 
     python benchmarks/robustness/page_contradictions.py [--number 48] [--first 0] [--seed 0]
         [--out FOLDER]
 
-Every kind of response with every design (plain, groups, a batch, a covariate, missing values, gene
-sets, another study, one in which all is the other way round), a third of them noise, a third with a
-weak and a third with a strong signal: run from their files, written as a page, and read by
-`report_checks`. A line for each study: its grade, its words, and what its page says against its
-record or against itself. FOLDER keeps the pages.
+Studies of every kind of response with every design (plain, groups, a batch, a covariate, missing
+values, gene sets, an external cohort, a cohort with exchanged labels); a third are noise, a third
+have a weak and a third a strong signal. They are run from their files, written as a page, and read
+by `report_checks`. It prints a line for each study: grade, number of words, and contradictions of
+its page with its record or with itself. FOLDER keeps the pages.
 """
 
 from __future__ import annotations
@@ -33,65 +33,63 @@ from genesig.report.page.verdict import grade
 from genesig.report.render import render
 
 SIGNALS = (0.0, 0.3, 1.0)
-COHORTS = {"another study": False, "another study, turned": True}
-ALL = (*DESIGNS, *COHORTS)
+COHORTS = {"another study": False, "another study, turned": True}  # design -> exchanged labels
+ALL_DESIGNS = (*DESIGNS, *COHORTS)
 
 
-def study(number: int) -> tuple[str, str, float]:
-    """Return kind, design and signal: all pairs of the first two come before one comes again."""
+def study_properties(number: int) -> tuple[str, str, float]:
+    """Return kind, design and signal of a study; numbers run through all kinds and designs."""
     kind = number % len(COLUMNS)
     design = number // len(COLUMNS)
-    return list(COLUMNS)[kind], ALL[design % len(ALL)], SIGNALS[(kind + design) % 3]
+    return list(COLUMNS)[kind], ALL_DESIGNS[design % len(ALL_DESIGNS)], SIGNALS[(kind + design) % 3]
 
 
-def files_of(kind: str, design: str, seed: int, signal: float) -> Tables:
-    """Return the files of a study."""
+def draw_files(kind: str, design: str, seed: int, signal: float) -> Tables:
+    """Return the files of a simulated study."""
     if design in COHORTS:
         return with_cohort(kind, seed, signal, reversed_labels=COHORTS[design])
     return drawn(kind, design, seed, signal)
 
 
-def words(page: str) -> int:
-    """Count what is to be read on a page with everything open, tables and figures left out."""
+def count_words(page: str) -> int:
+    """Return the number of words on a page with everything open, without tables and figures."""
     page = re.sub(r"(?s)<(script|style|svg|table)\b.*?</\1>", " ", page)
     return len(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
 def main() -> int:
-    """Run, write and read each; end with 1 where a page contradicts itself."""
-    asks = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asks.add_argument("--number", type=int, default=48)
-    asks.add_argument("--first", type=int, default=0, help="the one to begin with")
-    asks.add_argument("--seed", type=int, default=0)
-    asks.add_argument("--out", type=Path)
-    options = asks.parse_args()
-    wrong = 0
+    """Run the studies and check their pages; return 1 if there is a contradiction."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--number", type=int, default=48)
+    parser.add_argument("--first", type=int, default=0, help="number of the first study")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    n_wrong = 0
     grades = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.first, options.number):
-            kind, design, signal = study(number)
+            kind, design, signal = study_properties(number)
+            title = f"{number:02d} {kind}, {design}, signal {signal}"
             seed = 1000 * options.seed + number
             try:
-                data = run(files_of(kind, design, seed, signal), seed).report
+                data = run(draw_files(kind, design, seed, signal), seed).report
             except InvalidInput as error:
-                print(f"{number:02d} {kind}, {design}, signal {signal}: refused, {error}")
+                print(f"{title}: refused, {error}")
                 grades["refused"] += 1
                 continue
             page = (options.out or Path(folder)) / f"{number:02d}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
             render(data, page, page.with_suffix(""), title="", gene_cards=20, table_rows=100)
             text = page.read_text(encoding="utf-8")
-            contradiction_lines = contradictions(data, text)
-            wrong += bool(contradiction_lines)
+            lines = contradictions(data, text)
+            n_wrong += bool(lines)
             grades[grade(data).value] += 1
-            print(
-                f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
-                f" {words(text)} words; {'; '.join(contradiction_lines) or 'no contradiction'}",
-                flush=True,
-            )
+            outcome = "; ".join(lines) or "no contradiction"
+            print(f"{title}: {grade(data).value}, {count_words(text)} words; {outcome}", flush=True)
     n_pages = grades.total() - grades["refused"]
-    print(f"{wrong} of {n_pages} pages contradict themselves; grades {dict(grades)}")
-    return int(wrong > 0)
+    print(f"{n_wrong} of {n_pages} pages have contradictions; grades {dict(grades)}")
+    return int(n_wrong > 0)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""The door: strangers' tables, spoiled, given to three commands; new samples on wrong scales.
+"""Give spoiled tables to three commands, and new samples on wrong scales to `genesig predict`.
 
     OMP_NUM_THREADS=1 python benchmarks/robustness/spoiled_files.py [INPUTS] [MODELS]
 
-Each input has the number of its draw as its seed: a layout, what spoils it, the files it is in.
-It goes through `genesig validate`, `init` and `predict` in this process. Prints how many were taken
-and refused, and each traceback or line that is none for people; then, for new samples on other
-scales and under exchanged ids, how many were refused, told by the column `doubt`, or scored without
-a word. The exit code is 1 where there is a traceback, or a wrong scale without a word.
+The number of an input is the seed of its layout, faults and files. `genesig validate`, `init` and
+`predict` read each input in this process. It prints the exit codes, and each answer with a
+traceback or with a line that is no message; then, for new samples on other scales and with shifted
+gene ids, how many were refused, doubted in the column `doubt`, or scored without a doubt. The exit
+code is 1 if there is such an answer, or a wrong scale without a doubt.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 Draw = random.Random
-CELLS = [
+ODD_CELLS = [
     "",
     "NA",
     "?",
@@ -74,7 +74,7 @@ MORE_SETTINGS = (
 
 
 def feature_counts(n: Numbers) -> str:
-    """Counts, with a comment above and five columns beside the ids."""
+    """Return a table of featureCounts: a comment above, five columns beside the ids."""
     head = ["Geneid", "Chr", "Start", "End", "Strand", "Length", *(f"b/{s}.bam" for s in n.samples)]
     rows = [
         [g, "1", 7, 9, "+", 3, *map(round, row)] for g, row in zip(n.genes, n.rows, strict=True)
@@ -82,35 +82,35 @@ def feature_counts(n: Numbers) -> str:
     return "# Program:featureCounts v2.0.6\n" + tabbed([head, *rows])
 
 
-def write_plain(n: Numbers) -> list[list[object]]:
-    """Genes × samples, as rows of cells."""
+def plain_cells(n: Numbers) -> list[list[object]]:
+    """Return the rows of a table, genes × samples."""
     pairs = zip(n.genes, n.rows, strict=True)
     return [["gene", *n.samples], *([g, *row] for g, row in pairs)]
 
 
-def symbols(n: Numbers) -> str:
-    """Make a table with gene_name, as nf-core and DESeq2 write it."""
+def table_with_symbols(n: Numbers) -> str:
+    """Return a table with the column gene_name, as nf-core and DESeq2 write it."""
     return tabbed(
         [
             [row[0], f"SYM{k}" if k else "gene_name", *row[1:]]
-            for k, row in enumerate(write_plain(n))
+            for k, row in enumerate(plain_cells(n))
         ]
     )
 
 
 def workbook(n: Numbers) -> bytes:
-    """Make a workbook with a title above its table."""
+    """Return a workbook with a title above its table."""
     book = openpyxl.Workbook()
     out = io.BytesIO()
-    for row in [["Table S1"], *write_plain(n)]:
+    for row in [["Table S1"], *plain_cells(n)]:
         book.active.append(row)
     book.save(out)
     return out.getvalue()
 
 
-def summarized(n: Numbers) -> bytes:
-    """Make an .rds of a SummarizedExperiment, as `saveRDS` writes it."""
-    about = r_files.table(
+def summarized_experiment(n: Numbers) -> bytes:
+    """Return an .rds of a SummarizedExperiment, as `saveRDS` writes it."""
+    samples = r_files.table(
         {"state": r_files.factor(n.labels, [*dict.fromkeys(n.labels)])}, n.samples, len(n.samples)
     )
     assays = r_files.simple_assays({"values": r_files.matrix(n.rows, (n.genes, n.samples))})
@@ -118,7 +118,7 @@ def summarized(n: Numbers) -> bytes:
         r_files.of_class(
             "SummarizedExperiment",
             "SummarizedExperiment",
-            colData=about,
+            colData=samples,
             assays=assays,
             NAMES=r_files.strings(n.genes),
             metadata=r_files.listed([r_files.closure()]),
@@ -126,35 +126,36 @@ def summarized(n: Numbers) -> bytes:
     )
 
 
+# Name -> file name, function that returns its content.
 LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
-    "table": ("e.tsv", lambda n: tabbed(write_plain(n))),
-    "turned": ("e.txt", lambda n: tabbed(list(zip(*write_plain(n), strict=True)))),
+    "table": ("e.tsv", lambda n: tabbed(plain_cells(n))),
+    "turned": ("e.txt", lambda n: tabbed(list(zip(*plain_cells(n), strict=True)))),
     "decimal commas": (
         "e.csv",
         lambda n: "\n".join(
-            ";".join(str(c).replace(".", ",") for c in row) for row in write_plain(n)
+            ";".join(str(c).replace(".", ",") for c in row) for row in plain_cells(n)
         ),
     ),
-    "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(write_plain(n)).replace("\t", ",")),
+    "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(plain_cells(n)).replace("\t", ",")),
     "featureCounts": ("e.txt", feature_counts),
-    "gene_name": ("e.tsv", symbols),
+    "gene_name": ("e.tsv", table_with_symbols),
     "GCT": ("e.gct", gct12),
     "series matrix": ("GSE1_series_matrix.txt", series_matrix),
     "AnnData": ("e.h5ad", h5ad),
     "workbook": ("e.xlsx", workbook),
-    "SummarizedExperiment": ("e.rds", summarized),
+    "SummarizedExperiment": ("e.rds", summarized_experiment),
 }
 
 
-def numbers(draw: Draw) -> Numbers:
-    """Draw a study of 12 genes and 16 samples, on one of several scales."""
+def draw_numbers(draw: Draw) -> Numbers:
+    """Return a study of 12 genes and 16 samples, on one of several scales."""
     scale = draw.choice([lambda v: v, lambda v: 2.0**v, lambda v: round(2.0**v), lambda v: v - 8])
     rows = [[scale(draw.gauss(8, 1) + (g < 2) * (s % 2)) for s in range(16)] for g in range(12)]
     return Numbers([f"g{k}" for k in range(12)], [f"S{k}" for k in range(16)], rows)
 
 
-def sheet(n: Numbers, draw: Draw) -> list[list[str]]:
-    """Return a sample table with usual columns; some cells are odd."""
+def draw_sample_table(n: Numbers, draw: Draw) -> list[list[str]]:
+    """Return the rows of a sample table with usual columns and up to four odd cells."""
     rows = [
         ["sample", "state", "age", "batch"],
         *(
@@ -163,57 +164,62 @@ def sheet(n: Numbers, draw: Draw) -> list[list[str]]:
         ),
     ]
     for _ in range(draw.choice([0, 0, 1, 4])):
-        draw.choice(rows)[draw.randrange(4)] = draw.choice(CELLS)
+        draw.choice(rows)[draw.randrange(4)] = draw.choice(ODD_CELLS)
     return rows
 
 
-def lay_out(seed: int) -> tuple[str, bytes]:
-    """Write the files of one input into this folder; return the matrix's name and content."""
+def write_input(seed: int) -> str:
+    """Write the files of one input into this folder; return the name of the matrix file."""
     draw = Draw(seed)
-    n = numbers(draw)
-    file, write = LAYOUTS[draw.choice(list(LAYOUTS))]
-    content = write(n)
+    n = draw_numbers(draw)
+    file, make_content = LAYOUTS[draw.choice(list(LAYOUTS))]
+    content = make_content(n)
     content = content if isinstance(content, bytes) else content.encode()
     for _ in range(draw.choice([0, 0, 1, 3])):
-        at = draw.randrange(len(content))
-        content = content[:at] + draw.choice(CELLS).encode() + content[at + draw.choice([0, 4]) :]
+        place = draw.randrange(len(content))
+        cell = draw.choice(ODD_CELLS).encode()
+        content = content[:place] + cell + content[place + draw.choice([0, 4]) :]
     if draw.random() < 0.4:
         content = spoilt(content, draw.choice([TABLES, FORMATS]), seed)
     Path(file).write_bytes(content)
-    table = tabbed(sheet(n, draw)).encode()
+    table = tabbed(draw_sample_table(n, draw)).encode()
     Path("s.tsv").write_bytes(spoilt(table, TABLES, seed) if draw.random() < 0.2 else table)
     extra = draw.choice(MORE_SETTINGS)
     Path("c.yaml").write_text(f"expression: {file}\nsamples: s.tsv\nlabel: state\n{extra}")
-    return file, content
+    return file
 
 
-def is_answered(arguments: list[str]) -> tuple[int, list[str]]:
-    """Run a command; return its exit code and the lines that are none for people."""
+def run_command(arguments: list[str]) -> tuple[int, list[str]]:
+    """Run a command; return its exit code and the lines of its errors that are no messages.
+
+    After a traceback the exit code is -1.
+    """
     out = io.StringIO()
     err = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = genesig(arguments)
-        except Exception:  # what is looked for
+        except Exception:  # a fault of genesig
             return -1, traceback.format_exc().splitlines()[-3:]
-    marks = ("error: ", "warning: ", "note: ", "scale: ")
-    return code, [line for line in err.getvalue().splitlines() if not line.startswith(marks)]
+    message_starts = ("error: ", "warning: ", "note: ", "scale: ")
+    lines = err.getvalue().splitlines()
+    return code, [line for line in lines if not line.startswith(message_starts)]
 
 
-def campaign(inputs: int, model: Path) -> int:
-    """Give every input to the three commands; return how many answers were none for people."""
+def run_inputs(inputs: int, model: Path) -> int:
+    """Give every input to the three commands; return the number of faulty answers."""
     codes = Counter[tuple[str, int]]()
     faults = 0
     start = time.perf_counter()
     for seed in range(inputs):
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            file, _ = lay_out(seed)
+            file = write_input(seed)
             for name, words in {
                 "validate": ["c.yaml"],
                 "init": ["new", "-e", file, "-s", "s.tsv"],
                 "predict": [str(model), file, "--missing", "1"],
             }.items():
-                code, lines = is_answered([name, *words])
+                code, lines = run_command([name, *words])
                 codes[name, code] += 1
                 if lines:
                     faults += 1
@@ -222,26 +228,26 @@ def campaign(inputs: int, model: Path) -> int:
         f"{name} {code}: {count}" for (name, code), count in sorted(codes.items())
     )
     print(
-        f"{inputs} inputs, {3 * inputs} commands ({code_counts}): {faults} answers that are none, "
+        f"{inputs} inputs, {3 * inputs} commands ({code_counts}): {faults} faulty answers, "
         f"{time.perf_counter() - start:.0f} s"
     )
     return faults
 
 
-def values(seed: int, n: int, genes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw logarithms of two classes; genes differ in mean and spread, as on arrays."""
+def draw_values(seed: int, n: int, genes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms (n, genes) and y = ±1; the first five genes differ between the classes."""
     rng = np.random.default_rng([seed, n])
-    fixed = np.random.default_rng(1)
-    mean = fixed.normal(8, 2, genes)
-    spread = fixed.uniform(0.3, 1.2, genes)
+    gene_rng = np.random.default_rng(1)  # mean and spread of a gene are the same in every draw
+    mean = gene_rng.normal(8, 2, genes)
+    spread = gene_rng.uniform(0.3, 1.2, genes)
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    up = np.where(np.arange(genes) < 5, 1.0, 0.0)
-    return mean + spread * (rng.standard_normal((n, genes)) + np.outer(y, up)), y
+    effect = np.where(np.arange(genes) < 5, 1.0, 0.0)
+    return mean + spread * (rng.standard_normal((n, genes)) + np.outer(y, effect)), y
 
 
 def fit_study(seed: int, genes: int = 400) -> dict[str, object]:
-    """Fit a final model on 40 samples."""
-    X, y = values(seed, 40, genes)
+    """Return model.json of a study of 40 samples."""
+    X, y = draw_values(seed, 40, genes)
     names = [f"g{k}" for k in range(genes)]
     obs = pd.DataFrame(
         {"state": np.where(y > 0, "ill", "well")}, index=[f"t{k}" for k in range(40)]
@@ -263,14 +269,14 @@ SCALES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def wrong_scales(models: int) -> int:
-    """Score new samples on each scale; return how many wrong ones went without a word."""
-    silent = 0
+def score_scales(models: int) -> int:
+    """Score new samples on each scale; return the number of wrong scales without a doubt."""
+    n_undoubted = 0
     for scale, change in SCALES.items():
         outcomes = Counter[str]()
         for seed in range(models):
             model = fit_study(seed)
-            (X, _) = values(1000 + seed, 30, 400)
+            X, _ = draw_values(1000 + seed, 30, 400)
             matrix = Matrix(
                 tuple(f"n{k}" for k in range(30)),
                 tuple(f"g{k}" for k in range(400)),
@@ -280,22 +286,21 @@ def wrong_scales(models: int) -> int:
             )
             try:
                 table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None)
-                outcomes["doubted" if (table["doubt"] != "").any() else "without a word"] += 1
+                outcomes["doubted" if (table["doubt"] != "").any() else "without a doubt"] += 1
             except GenesigError:
                 outcomes["refused"] += 1
-        silent += outcomes["without a word"] if scale != "the same" else 0
+        n_undoubted += outcomes["without a doubt"] if scale != "the same" else 0
         print(f"{scale}: {dict(outcomes)}")
-    return silent
+    return n_undoubted
 
 
-def main(inputs: int, models: int) -> int:
-    """Run both parts."""
+def main(inputs: int = 2000, models: int = 20) -> int:
+    """Run both parts; return 1 if there is a faulty answer or an undoubted wrong scale."""
     with tempfile.TemporaryDirectory() as folder:
         save_json(Path(folder) / "model.json", fit_study(0, 12))
-        faults = campaign(inputs, Path(folder) / "model.json")
-    return 1 if faults + wrong_scales(models) else 0
+        faults = run_inputs(inputs, Path(folder) / "model.json")
+    return int(faults + score_scales(models) > 0)
 
 
 if __name__ == "__main__":
-    counts = [int(word) for word in sys.argv[1:]]
-    sys.exit(main(*(counts + [2000, 20][len(counts) :])))
+    sys.exit(main(*map(int, sys.argv[1:])))

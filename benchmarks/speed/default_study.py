@@ -1,8 +1,8 @@
-"""Time and memory of the default study, from an installed environment, on two cores.
+"""Time and memory of the default study on two cores.
 
     python benchmarks/speed/default_study.py [RUNS]
 
-Prints wall time of each run and the largest memory of all its processes together.
+It prints the wall time of each run, and the peak of the memory of all its processes together.
 """
 
 import subprocess
@@ -34,18 +34,18 @@ def run(folder: Path) -> tuple[float, float]:
     start = time.perf_counter()
     peak = 0
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
-    with subprocess.Popen(command, cwd=folder) as started:
-        process = psutil.Process(started.pid)
-        while started.poll() is None:
+    with subprocess.Popen(command, cwd=folder) as snakemake:
+        process = psutil.Process(snakemake.pid)
+        while snakemake.poll() is None:
             peak = max(peak, resident_bytes(process))
             time.sleep(0.1)
-    if started.returncode:
-        raise SystemExit(f"snakemake ended with {started.returncode}")
+    if snakemake.returncode:
+        raise SystemExit(f"snakemake ended with {snakemake.returncode}")
     return time.perf_counter() - start, peak / 1e6
 
 
 def main(runs: int) -> None:
-    """Run the default study several times and print medians."""
+    """Run the default study several times; print each run and the medians."""
     seconds = []
     memory = []
     for number in range(1, runs + 1):

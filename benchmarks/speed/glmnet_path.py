@@ -1,4 +1,4 @@
-"""The warm path of glmnet, where R and the package are: it is timed inside R."""
+"""Path of glmnet by warm starts, timed inside R."""
 
 import shutil
 import subprocess
@@ -13,15 +13,13 @@ SCRIPT = Path(__file__).with_name("path_by_glmnet.R")
 def glmnet(
     Z: np.ndarray, y: np.ndarray, tau: np.ndarray, mu: float, thresh: float = 1e-7
 ) -> tuple[np.ndarray, float]:
-    """Return the coefficients at the last tau and the seconds of the path.
+    """Return the coefficients (d,) at the last tau and the processor seconds of the path.
 
-    thresh is glmnet's own, 1e-7 unless a user says more.
-
-    Its y has a root mean square of 1, whatever is given: the weight of the ridge term follows.
-    ImportError without R or the package.
+    thresh: glmnet's tolerance, by default its own. ImportError without R or the package.
     """
     if shutil.which("Rscript") is None:
         raise ImportError("R is not installed")
+    # glmnet scales y to a root mean square of 1, which changes the weight of the ridge term.
     lam = tau / 2 + mu * np.sqrt(np.mean(y**2))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,12 +1,11 @@
-"""Processor seconds and memory against the size of the files, for each kind of input.
+"""Processor seconds and memory by the size of the files, for each kind of input.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/input_cost.py [--quick]
 
 Arrays of whole transcripts (CEL with PGF, CLF and MPS), methylation (IDAT with a manifest), counts
-with size factors and their stabilised variance, proteins of which a fifth is missing, filled in by
-knn_impute, and a MuData file of two omics of which samples lack one: each at
-three sizes, twice as large each time. Every reading has a process of its own; its seconds and its
-growth in MB are those beyond the imports.
+(vst with size factors), proteins with a fifth of the values missing (knn_impute), and a MuData file
+of two omics, the second of which a fifth of the samples lacks: each at three sizes, doubled each
+time. Every file is read in a new process; seconds and growth in MB are without imports.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
 SMALL = {"transcripts": 2, "methylation": 2, "counts": 15, "proteins": 25, "omics": 25}
-"""Samples of the smallest file."""
+"""Kind -> samples of the smallest file."""
 
 
 def transcripts(folder: Path, n: int) -> None:
@@ -43,8 +42,8 @@ def transcripts(folder: Path, n: int) -> None:
     for ending, content in zip(("pgf", "clf", "mps"), library, strict=True):
         (folder / f"Toy.{ending}").write_bytes(content)
     for k in range(n):
-        light = rng.lognormal(6, 1, (side, side)).round(1)
-        (folder / f"s{k:02}.CEL").write_bytes(cel_binary(light, "Toy"))
+        intensities = rng.lognormal(6, 1, (side, side)).round(1)
+        (folder / f"s{k:02}.CEL").write_bytes(cel_binary(intensities, "Toy"))
 
 
 def methylation(folder: Path, n: int) -> None:
@@ -66,7 +65,7 @@ def counts(folder: Path, n: int) -> None:
     """Write counts of 20,000 genes."""
     rng = np.random.default_rng(3)
     level = rng.lognormal(4, 2, 20_000)[:, None] * rng.uniform(0.5, 2, n)
-    _table(folder, rng.poisson(level * rng.gamma(5, 0.2, level.shape)), "%d")
+    _write_table(folder, rng.poisson(level * rng.gamma(5, 0.2, level.shape)), "%d")
 
 
 def proteins(folder: Path, n: int) -> None:
@@ -74,11 +73,11 @@ def proteins(folder: Path, n: int) -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(24, 2, (4000, 1)) + rng.normal(0, 1, (4000, n))
     X[rng.random(X.shape) < 0.2] = np.nan
-    _table(folder, X, "%.4f")
+    _write_table(folder, X, "%.4f")
 
 
 def omics(folder: Path, n: int) -> None:
-    """Write 10,000 transcripts and 1000 proteins, which a fifth of the samples lacks."""
+    """Write 10,000 transcripts, and 1000 proteins that a fifth of the samples lacks."""
     import anndata
     import mudata
 
@@ -87,19 +86,18 @@ def omics(folder: Path, n: int) -> None:
     parts = {}
     for part, d, n_part in (("rna", 10_000, n), ("protein", 1000, n - n // 5)):
         parts[part] = anndata.AnnData(rng.standard_normal((n_part, d)))
-        parts[part].obs_names, parts[part].var_names = (
-            names[:n_part],
-            [f"{part}{k}" for k in range(d)],
-        )
+        parts[part].obs_names = names[:n_part]
+        parts[part].var_names = [f"{part}{k}" for k in range(d)]
     options = mudata.settings.override if hasattr(mudata, "settings") else mudata.set_options
     with options(pull_on_update=False):
         mudata.MuData(parts).write_h5mu(folder / "e.h5mu")
 
 
-def _table(folder: Path, X: np.ndarray[Any, Any], form: str) -> None:
+def _write_table(folder: Path, X: np.ndarray[Any, Any], number_format: str) -> None:
+    """Write values (genes × samples) to a compressed table, NaN as NA."""
     rows = ["\t".join(["gene", *(f"s{k:03}" for k in range(X.shape[1]))])]
     rows += [
-        f"g{k}\t" + "\t".join("NA" if np.isnan(x) else form % x for x in row)
+        f"g{k}\t" + "\t".join("NA" if np.isnan(x) else number_format % x for x in row)
         for k, row in enumerate(X)
     ]
     (folder / "e.tsv.gz").write_bytes(gzip.compress("\n".join(rows).encode() + b"\n", 1))
@@ -120,7 +118,7 @@ STEPS: dict[str, list[dict[str, Any]]] = {
 
 
 def read(kind: str, folder: Path) -> None:
-    """Print seconds and growth of one reading with its steps."""
+    """Print a line of JSON: seconds, growth in MB, and shape, of reading files with their steps."""
     from genesig.data.files.readers import read_matrix
     from genesig.data.steps.normalise import fit_steps
 
@@ -139,15 +137,15 @@ def read(kind: str, folder: Path) -> None:
 
 
 def _peak() -> float:
-    """Return the most memory of this process in MB; that of `resource` may be its parent's."""
+    """Return the peak memory of this process in MB; `resource` may report its parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return float(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1e3
 
 
-def _in_own_process(*words: str) -> Any:
-    process = subprocess.run(
-        [sys.executable, __file__, *words], capture_output=True, text=True, check=True
-    )
+def _read_in_new_process(kind: str, folder: str) -> Any:
+    """Return the values that `read` prints in a new process."""
+    command = [sys.executable, __file__, "--read", kind, folder]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(process.stdout)
 
 
@@ -163,14 +161,14 @@ def main() -> None:
     print("| input | samples × genes | MB of files | seconds | growth, MB |")
     print("| --- | --- | --- | --- | --- |")
     for kind, write_input in WRITERS.items():
-        for times in (1,) if options.quick else (1, 2, 4):
+        for factor in (1,) if options.quick else (1, 2, 4):
             with tempfile.TemporaryDirectory() as name:
-                write_input(Path(name), times * SMALL[kind])
+                write_input(Path(name), factor * SMALL[kind])
                 size = sum(file.stat().st_size for file in Path(name).iterdir()) / 1e6
-                seconds, grown, shape = _in_own_process("--read", kind, name)
+                seconds, growth, shape = _read_in_new_process(kind, name)
                 print(
                     f"| {kind} | {shape[0]} × {shape[1]} | {size:.1f} | {seconds:.2f} "
-                    f"| {grown:.0f} |",
+                    f"| {growth:.0f} |",
                     flush=True,
                 )
 

@@ -1,9 +1,9 @@
-"""Seconds of the readers and normalisers at the size of a chip, in this process.
+"""Time of readers and normalisers at the size of a chip.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/inputs.py [RUNS]
 
-Prints the median of the runs of each case, and the largest memory of the process in the end; then,
-where R is installed, Bioconductor's seconds for the same matrix, and how far its numbers are.
+It prints the median wall time of each case, and the peak memory of the process in the end; then, if
+R is installed, Bioconductor's seconds for the same matrix, and the largest difference of values.
 """
 
 import resource
@@ -35,13 +35,13 @@ from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"
-Run = Callable[[], object]
-BATCH = ["a"] * 21 + ["b"] * 21 + ["c"] * 21
+Run = Callable[[], object]  # the timed part of a case, after its data are made
+BATCHES = ["a"] * 21 + ["b"] * 21 + ["c"] * 21
 COVARIATES = np.random.default_rng(1).normal(size=(63, 2))
 
 
 def arrays() -> np.ndarray:
-    """63 arrays of 22283 genes, with the ties that rounded intensities have."""
+    """Return 63 arrays of 22283 genes, rounded, so that they have ties."""
     return np.random.default_rng(0).lognormal(6, 1.5, (63, 22283)).round(1)
 
 
@@ -52,13 +52,13 @@ def quantile() -> Run:
 
 def combat() -> Run:
     X = np.log2(arrays() + 1)
-    arguments = {"batch": BATCH, "covariates": None}
+    arguments = {"batch": BATCHES, "covariates": None}
     return lambda: Combat.fit(X, reference=None, **arguments).transform(X, **arguments)
 
 
 def combat_with_reference_and_covariates() -> Run:
     X = np.log2(arrays() + 1)
-    arguments = {"batch": BATCH, "covariates": COVARIATES}
+    arguments = {"batch": BATCHES, "covariates": COVARIATES}
     return lambda: Combat.fit(X, reference="c", **arguments).transform(X, **arguments)
 
 
@@ -68,15 +68,15 @@ def loess() -> Run:
 
 
 def rma_of_20_arrays() -> Run:
-    """Synthetic arrays of the size of HG-U133 Plus 2.0: 1.35 million cells, 54,675 sets."""
+    """Return RMA of arrays of the size of HG-U133 Plus 2.0: 1.35 million cells, 54,675 sets."""
     rng = np.random.default_rng(0)
     side = 1164
     n_sets = 54675
     pairs = rng.permutation(side * side)[: n_sets * 22].reshape(n_sets, 11, 2)
     layout = cdf_binary([f"{k}_at" for k in range(n_sets)], pairs, side, side)
-    glow = rng.lognormal(7, 1.2, (side, side))
+    level = rng.lognormal(7, 1.2, (side, side))
     files = [
-        cel_binary(glow * rng.lognormal(0, 0.4, glow.shape) + rng.uniform(50, 110, glow.shape))
+        cel_binary(level * rng.lognormal(0, 0.4, level.shape) + rng.uniform(50, 110, level.shape))
         for _ in range(20)
     ]
 
@@ -92,8 +92,8 @@ def series_matrix() -> Run:
     return lambda: (read_matrix(GEO), read_samples(GEO, None, None))
 
 
-def time_first_look(n: int, d: int) -> Run:
-    """The quality of raw samples with 30 columns in the sample table."""
+def quality(n: int, d: int) -> Run:
+    """Return the quality of n raw samples with 30 columns in the sample table."""
     rng = np.random.default_rng(0)
     columns = {f"column {k}": list(rng.choice(list("abcd"), n)) for k in range(30)}
     dataset = faultless(rng, n, d, raw=True, **columns)
@@ -106,8 +106,8 @@ CASES = {
     "ComBat, reference batch and two covariates": combat_with_reference_and_covariates,
     "two-colour loess, one array of 22283": loess,
     "RMA from 20 CEL files, 54675 sets": rma_of_20_arrays,
-    "quality of 100 samples, 22283 genes": partial(time_first_look, 100, 22283),
-    "quality of 300 samples, 54675 genes": partial(time_first_look, 300, 54675),
+    "quality of 100 samples, 22283 genes": partial(quality, 100, 22283),
+    "quality of 300 samples, 54675 genes": partial(quality, 300, 54675),
     "series matrix GSE55235 with its phenotypes": series_matrix,
 }
 
@@ -120,7 +120,7 @@ def seconds(run: Run) -> float:
 
 
 def main(runs: int) -> None:
-    """Run every case whose data are here, then R."""
+    """Time every case whose data are installed, then R."""
     for name, make_case in CASES.items():
         if make_case is series_matrix and not GEO.exists():
             continue
@@ -132,29 +132,27 @@ def main(runs: int) -> None:
 
 
 def compare_bioconductor() -> None:
-    """Ask R for the same, once."""
+    """Print the seconds of R for three cases, and the largest difference of their values."""
     X = np.log2(arrays() + 1)
     with tempfile.TemporaryDirectory() as folder:
-        answer = ask(X, BATCH, COVARIATES, Path(folder))
+        answer = ask(X, BATCHES, COVARIATES, Path(folder))
     if not isinstance(answer, Answer):
         print(f"no Bioconductor: {answer}")
         return
-    plain, with_covariates = ({"batch": BATCH, "covariates": c} for c in (None, COVARIATES))
-    cases: dict[str, Callable[[], np.ndarray]] = {
+    plain = {"batch": BATCHES, "covariates": None}
+    adjusted = {"batch": BATCHES, "covariates": COVARIATES}
+    cases: dict[str, Callable[[], np.ndarray]] = {  # names of `Answer`
         "quantile": lambda: Quantile.fit(X).transform(X),
         "plain": lambda: Combat.fit(X, reference=None, **plain).transform(X, **plain),
-        "both": lambda: Combat.fit(X, reference="c", **with_covariates).transform(
-            X, **with_covariates
-        ),
+        "both": lambda: Combat.fit(X, reference="c", **adjusted).transform(X, **adjusted),
     }
     for name, run in cases.items():
         own_seconds = seconds(run)
+        r_seconds = answer.seconds[name]
         max_difference = np.abs(run() - answer.results[name]).max()
-        theirs = answer.seconds[name]
-        print(
-            f"{name}: {own_seconds:.2f} s, R {theirs:.2f} s, {theirs / own_seconds:.1f} times;"
-            f" {max_difference:.0e} apart"
-        )
+        ratio = r_seconds / own_seconds
+        times = f"{own_seconds:.2f} s, R {r_seconds:.2f} s, {ratio:.1f} times"
+        print(f"{name}: {times}, largest difference {max_difference:.0e}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""The logistic elastic net beside adelie, glmnet and liblinear: seconds, and how far from minimal.
+"""Time and duality gap of the l1 logistic regression by genesig, adelie, glmnet and liblinear.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed/logistic.py [RUNS]
 
-Processor seconds, median of the runs, interleaved, of paths of 12 tau down to .05 tau_max at mu = 0
-on standardised features. The largest duality gap of what each returns is told by this package's
-certificate: only fits of equal gap compare. A peer that is not installed is named so.
+Processor seconds, median of the interleaved runs, of paths of 12 tau down to .05 tau_max at mu = 0
+on standardised features. The gap is the largest relative duality gap of the coefficients by
+genesig's certificate: only fits of equal gap are comparable. Peers that are not installed are
+printed as such.
 """
 
 import subprocess
@@ -20,11 +21,11 @@ from sklearn.linear_model import LogisticRegression
 from genesig.optim.likelihood_path import PathLevels
 from genesig.optim.logistic import certify_sets, logistic_path, logistic_sets
 
-SHARES = np.geomspace(0.95, 0.05, 12)
-SIZES = ((30, 3000), (60, 7000), (100, 12000))
+TAU_FRACTIONS = np.geomspace(0.95, 0.05, 12)
+SIZES = ((30, 3000), (60, 7000), (100, 12000))  # samples, features
 
 
-def study(n, d):
+def draw_study(n, d):
     """Return standardised X (n, d) and y (n,) of ±1."""
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, d))
@@ -32,14 +33,14 @@ def study(n, d):
     return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 
-def describe_study(Z, y):
-    """Return the one training set, of features as they are."""
+def training_set(Z, y):
+    """Return all samples as a training set, with unscaled features."""
     return logistic_sets(Z, y[:, None], np.ones((len(y), 1), bool), unit_variance=False)
 
 
-def ours(Z, y, tau):
-    """Return coefficients (m, d), the description of the set included."""
-    path, _ = logistic_path(describe_study(Z, y), tau[None], 0.0, tolerance=1e-9)
+def by_genesig(Z, y, tau):
+    """Return the coefficients (m, d) of the path; the time includes the training set."""
+    path, _ = logistic_path(training_set(Z, y), tau[None], 0.0, tolerance=1e-9)
     B = np.zeros((len(tau), Z.shape[1]))
     for m in range(len(tau)):
         features, values = path.coef(0, m)
@@ -47,26 +48,26 @@ def ours(Z, y, tau):
     return B
 
 
-def fit_many(Z, y, tau, k=40):
-    """Return seconds of one path of k permuted responses side by side, as a study has them."""
+def time_permuted(Z, y, k=40):
+    """Return seconds of a path, and the largest gap, of k permuted responses fitted together."""
     rng = np.random.default_rng(0)
     Y = np.stack([rng.permutation(y) for _ in range(k)], axis=1)
     rows = np.ones((len(y), k), bool)
 
     def solve():
         sets = logistic_sets(Z, Y, rows, unit_variance=False)
-        return logistic_path(sets, sets.tau_max[:, None] * SHARES, 0.0, tolerance=1e-9)[0]
+        return logistic_path(sets, sets.tau_max[:, None] * TAU_FRACTIONS, 0.0, tolerance=1e-9)[0]
 
     seconds, path = time_solver(solve)
     return seconds / k, path.gap.max()
 
 
 def by_adelie(tol):
-    """Return the path by adelie."""
+    """Return a function (Z, y, tau) -> coefficients (m, d) by adelie."""
     import adelie
 
     def solve(Z, y, tau):
-        # One path over its own lambda, l1 alone; its loss is the mean, too.
+        # Its loss is also a mean, so that tau is its lambda; alpha 1: l1 alone.
         solution = adelie.grpnet(
             X=adelie.matrix.dense(Z, method="naive", n_threads=1),
             glm=adelie.glm.binomial(y=(y + 1) / 2),
@@ -83,7 +84,10 @@ def by_adelie(tol):
 
 
 def by_liblinear(tol):
-    """Return the path by liblinear, each fit from 0; its intercept is penalised, but weakly."""
+    """Return a function (Z, y, tau) -> coefficients (m, d) by liblinear, without warm starts.
+
+    Its intercept is penalised, but weakly.
+    """
 
     def solve(Z, y, tau):
         fits = (
@@ -116,7 +120,7 @@ writeBin(as.vector(b), f("b")); cat(sum(t[c("user.self", "sys.self")]), "\n")
 
 
 def by_glmnet(Z, y, tau, thresh):
-    """Return seconds inside R, and the coefficients."""
+    """Return seconds inside R, and the coefficients (m, d)."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part, numbers in {"z": Z.T, "y": (y + 1) / 2, "l": tau}.items():
@@ -129,47 +133,49 @@ def by_glmnet(Z, y, tau, thresh):
 
 def largest_gap(Z, y, tau, B):
     """Return the largest relative gap of coefficients B (m, d), each with its best intercept."""
-    sets = describe_study(Z, y)
+    sets = training_set(Z, y)
     gaps = []
-    none = np.zeros(1)
-    ground = sets.loss_data(slice(0, 1))
-    state = sets.start
-    for level, b in zip(tau, B, strict=True):
-        offset = np.zeros(ground.F.shape[1])
+    zero = np.zeros(1)
+    loss_data = sets.loss_data(slice(0, 1))
+    for one_tau, b in zip(tau, B, strict=True):
+        offset = np.zeros(loss_data.F.shape[1])
         offset[: len(y)] = Z @ b
-        a = intercept(offset[: len(y)], y)
-        point = state._replace(
+        a = best_intercept(offset[: len(y)], y)
+        point = sets.start._replace(
             b=b[None].copy(),
             a=np.array([[a]]),
             g=np.zeros((1, len(b))),
             eta=(a + offset)[None],
             u=np.zeros((1, len(offset))),
         )
-        u = -y / len(y) / (1 + np.exp(y * (a + offset[: len(y)])))
-        point.u[0, : len(y)] = u
-        np.matmul(point.u, ground.F.T, out=point.g)
+        # Derivative of the mean logistic loss.
+        point.u[0, : len(y)] = -y / len(y) / (1 + np.exp(y * (a + offset[: len(y)])))
+        np.matmul(point.u, loss_data.F.T, out=point.g)
         gap = np.zeros(1)
-        levels = PathLevels(np.array([level]), none, none, none)
-        certify_sets(ground, point, np.arange(1), levels, gap, none.copy())
+        levels = PathLevels(np.array([one_tau]), zero, zero, zero)
+        certify_sets(loss_data, point, np.arange(1), levels, gap, zero.copy())
         gaps.append(gap[0] / sets.deviance[0])
     return max(gaps)
 
 
-def intercept(offset, y):
-    """Return the best intercept beside an offset."""
+def best_intercept(offset, y):
+    """Return the intercept of the smallest loss with an offset (n,), by bisection."""
     low = -50.0
     high = 50.0
     for _ in range(200):
         a = (low + high) / 2
-        low, high = (a, high) if np.sum(y / (1 + np.exp(y * (a + offset)))) > 0 else (low, a)
+        if np.sum(y / (1 + np.exp(y * (a + offset)))) > 0:
+            low = a
+        else:
+            high = a
     return a
 
 
 def time_solver(solve, *arguments):
-    """Return processor seconds, and the coefficients."""
+    """Return processor seconds, and the value of `solve`."""
     begin = time.process_time()
-    B = solve(*arguments)
-    return time.process_time() - begin, B
+    result = solve(*arguments)
+    return time.process_time() - begin, result
 
 
 def main(runs):
@@ -180,32 +186,30 @@ def main(runs):
     except ImportError as error:
         print(f"adelie: {error}")
     for n, d in SIZES:
-        Z, y = study(n, d)
-        tau = describe_study(Z, y).tau_max[0] * SHARES
-        ours(Z, y, tau)
-        solvers = {"genesig": ours, **peers}
-        runs_of = {name: [] for name in solvers}
+        Z, y = draw_study(n, d)
+        tau = training_set(Z, y).tau_max[0] * TAU_FRACTIONS
+        by_genesig(Z, y, tau)  # compiles
+        solvers = {"genesig": by_genesig, **peers}
+        timings_of = {name: [] for name in solvers}
         for _ in range(runs):
             for name, solve in solvers.items():
-                runs_of[name].append(time_solver(solve, Z, y, tau))
+                timings_of[name].append(time_solver(solve, Z, y, tau))
         for thresh in (1e-7, 1e-14):
             try:
-                runs_of[f"glmnet {thresh:g}"] = [by_glmnet(Z, y, tau, thresh) for _ in range(runs)]
+                timings = [by_glmnet(Z, y, tau, thresh) for _ in range(runs)]
+                timings_of[f"glmnet {thresh:g}"] = timings
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"glmnet: {error}")
-        own_seconds = median(seconds for seconds, _ in runs_of["genesig"])
-        many = [fit_many(Z, y, tau) for _ in range(runs)]
-        shared = median(seconds for seconds, _ in many)
-        print(
-            f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own_seconds:.1f} times"
-            f"\tgap {many[0][1]:.1e}"
-        )
-        for name, timings in runs_of.items():
-            seconds = median(run_seconds for run_seconds, _ in timings)
+        rows = {}  # name -> seconds, gap
+        permuted = [time_permuted(Z, y) for _ in range(runs)]
+        rows["genesig, one of 40"] = median(seconds for seconds, _ in permuted), permuted[0][1]
+        for name, timings in timings_of.items():
+            gap = largest_gap(Z, y, tau, timings[0][1])
+            rows[name] = median(seconds for seconds, _ in timings), gap
+        for name, (seconds, gap) in rows.items():
+            ratio = seconds / rows["genesig"][0]
             print(
-                f"{n} x {d}\t{name}\t{seconds:.4f} s\t{seconds / own_seconds:.1f} times"
-                f"\tgap {largest_gap(Z, y, tau, timings[0][1]):.1e}",
-                flush=True,
+                f"{n} x {d}\t{name}\t{seconds:.4f} s\t{ratio:.1f} times\tgap {gap:.1e}", flush=True
             )
 
 

@@ -1,4 +1,4 @@
-"""The path for several responses beside that for one, and beside scikit-learn's.
+"""Time of a path for several responses, for one response, and by scikit-learn.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/multitask.py [RUNS]
 
@@ -21,11 +21,12 @@ from genesig.optim.solvers import path
 
 N = 100
 D = 20_000
-TAUS = 30
-FOLDS = 5
+N_TAU = 30
+N_FOLDS = 5
 
 
-def seconds(call, runs):
+def time_call(call, runs):
+    """Return the shortest processor time of some calls, in seconds, and the value of the last."""
     times = []
     for _ in range(runs):
         begin = time.process_time()
@@ -34,8 +35,8 @@ def seconds(call, runs):
     return min(times), result
 
 
-def classes(T, seed=0):
-    """Return genes with 40 factors in common, and T classes of which each moves 20 genes."""
+def draw_classes(T, seed=0):
+    """Return X (N, D) with 40 common factors, and T classes, each with 20 higher genes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, 40)) @ rng.normal(size=(40, D)) / np.sqrt(40)
     X += rng.normal(size=(N, D))
@@ -46,15 +47,20 @@ def classes(T, seed=0):
 
 
 def code_classes(y, T, rows):
-    """Return one column a class over the square root of its share, (n, k, T)."""
-    member = np.eye(T)[y]
-    return np.stack([member / np.sqrt(member[rows[:, k]].mean(axis=0)) for k in range(FOLDS)], 1)
+    """Return class indicators over the square root of the class shares of each fold, (N, k, T)."""
+    indicators = np.eye(T)[y]
+    shares = [indicators[rows[:, k]].mean(axis=0) for k in range(N_FOLDS)]
+    return np.stack([indicators / np.sqrt(share) for share in shares], axis=1)
 
 
-def sklearn_gap(joint, k, coef, tau, mu):
+def fold_data(joint, k):
+    """Return standardised X (n, D) and responses (n, T) of the training samples of a fold."""
     rows = joint.training_sets.rows[:, k]
-    Z = joint.training_sets.standardised(k)[rows]
-    Y = joint.Y[k][:, : len(rows)].T[rows]
+    return joint.training_sets.standardised(k)[rows], joint.Y[k][:, : len(rows)].T[rows]
+
+
+def relative_gap(Z, Y, coef, tau, mu):
+    """Return the duality gap of coefficients (D, T) over the objective of zero coefficients."""
     n = len(Y)
     r = Y - Z @ coef
     g = 2 / n * Z.T @ r - 2 * mu * coef
@@ -65,14 +71,14 @@ def sklearn_gap(joint, k, coef, tau, mu):
 
 
 def by_sklearn(joint, tau, mu, tol):
-    """Go down the path of fold 0; alpha and l1_ratio of 1/(2n) ||.||² + alpha (...)."""
+    """Return the largest gap of scikit-learn's path of fold 0, with warm starts.
+
+    Its criterion is ||.||²/(2n) + alpha (...), half of genesig's.
+    """
     from sklearn.linear_model import MultiTaskElasticNet
 
-    rows = joint.training_sets.rows[:, 0]
-    Z = joint.training_sets.standardised(0)[rows]
-    Y = joint.Y[0][:, : len(rows)].T[rows]
-    model = None
-    worst = 0.0
+    Z, Y = fold_data(joint, 0)
+    max_gap = 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = MultiTaskElasticNet(
@@ -82,46 +88,51 @@ def by_sklearn(joint, tau, mu, tol):
             alpha = t / 2 + mu
             model.set_params(alpha=alpha, l1_ratio=t / 2 / alpha)
             model.fit(Z, Y)
-            worst = max(worst, sklearn_gap(joint, 0, model.coef_.T, t, mu))
-    return worst
+            max_gap = max(max_gap, relative_gap(Z, Y, model.coef_.T, t, mu))
+    return max_gap
 
 
 def time_both(T, runs):
-    """Print the seconds for T classes beside those for one response."""
-    rows = (np.arange(N) % FOLDS)[:, None] != np.arange(FOLDS)
-    X, y = classes(T)
+    """Print the seconds of paths for T classes and for one response.
+
+    Return the joint training sets, tau, mu and the seconds for T classes.
+    """
+    rows = (np.arange(N) % N_FOLDS)[:, None] != np.arange(N_FOLDS)
+    X, y = draw_classes(T)
     joint = joint_sets(X, code_classes(y, T, rows), rows, centre=True, unit_variance=True)
     mu = 1e-6 * joint.norm[:, None]
-    share = np.geomspace(1, 0.1, TAUS + 1)[1:]
-    tau, tau_1 = (m[:, None] * share for m in (joint.tau_max, joint.training_sets.tau_max))
-    alone = partial(path, joint.training_sets, tau_1, mu, solver="landweber-newton", tolerance=1e-9)
-    joint_seconds, joint_fit = seconds(
+    fractions = np.geomspace(1, 0.1, N_TAU + 1)[1:]
+    tau = joint.tau_max[:, None] * fractions
+    sets = joint.training_sets
+    single_tau = sets.tau_max[:, None] * fractions
+    solver = {"solver": "landweber-newton", "tolerance": 1e-9}
+    # One run more, as the first one compiles.
+    joint_seconds, joint_fit = time_call(
         partial(joint_path, joint, tau, mu, tolerance=1e-9), runs + 1
     )
-    single_seconds, single = seconds(alone, runs + 1)
-    genes = [fit.sizes()[:, -1].max() for fit in (joint_fit, single)]
-    line = (
-        f"T = {T}: {joint_seconds:.3f} s, gap {joint_fit.gap.max():.1e}, {genes[0]} genes; one"
-        " response"
+    single_seconds, single_fit = time_call(partial(path, sets, single_tau, mu, **solver), runs + 1)
+    joint_genes, single_genes = (fit.sizes()[:, -1].max() for fit in (joint_fit, single_fit))
+    print(
+        f"T = {T}: {joint_seconds:.3f} s, gap {joint_fit.gap.max():.1e}, {joint_genes} genes; one"
+        f" response {single_seconds:.3f} s, {single_genes} genes:"
+        f" {joint_seconds / single_seconds:.1f} times, bound {3 * T}",
+        flush=True,
     )
-    line += (
-        f" {single_seconds:.3f} s, {genes[1]} genes: {joint_seconds / single_seconds:.1f} times,"
-        f" bound {3 * T}"
-    )
-    print(line, flush=True)
     return joint, tau, mu, joint_seconds
 
 
 def main(runs=3):
-    print(f"n = {N}, d = {D}, {TAUS} tau, {FOLDS} folds")
+    """Print a line for each number of classes; four classes also by scikit-learn."""
+    print(f"n = {N}, d = {D}, {N_TAU} tau, {N_FOLDS} folds")
     for T in (3, 4, 5, 8):
         joint, tau, mu, joint_seconds = time_both(T, runs)
         if T != 4:
             continue
         for tol in (1e-4, 1e-6, 1e-8):
-            peer, worst = seconds(partial(by_sklearn, joint, tau[0], mu[0, 0], tol), 1)
-            line = f"  scikit-learn, tol {tol:g}: {peer:.2f} s a fold, gap {worst:.1e}:"
-            print(f"{line} {FOLDS * peer / joint_seconds:.0f} times genesig's", flush=True)
+            peer_seconds, gap = time_call(partial(by_sklearn, joint, tau[0], mu[0, 0], tol), 1)
+            ratio = N_FOLDS * peer_seconds / joint_seconds
+            line = f"  scikit-learn, tol {tol:g}: {peer_seconds:.2f} s a fold, gap {gap:.1e}:"
+            print(f"{line} {ratio:.0f} times genesig's", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Scale and published tables of the nonlinear selection, printed.
+"""Time of the nonlinear selection by size, and published tables of its errors.
 
     OMP_NUM_THREADS=1 python benchmarks/speed/nonlinear.py scale
-    OMP_NUM_THREADS=1 python benchmarks/speed/nonlinear.py tables [most replications]
+    OMP_NUM_THREADS=1 python benchmarks/speed/nonlinear.py tables [MAX_REPLICATIONS]
 
-Scale: Gaussian kernel at the median distance, ν 1e-3 relative, τ = .75 tau_max, relative gap 1e-6,
-each row in a fresh process, so that peak memory is its own. "dense" is ADMM as published in Schur
-form, where it fits in memory at all.
+`scale`: Gaussian kernel at the median distance, ν 1e-3 relative, τ = .75 tau_max, relative gap
+1e-6, each row in a new process, so that its peak memory is separate. `admm`, as published, in Schur
+form, runs only if it fits in memory. `tables`: methods of this package beside published values.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ SHAPES = [
     *((50, 20), (100, 100), (100, 1000), (60, 7129)),
     *((100, 20_000), (60, 54_675), (100, 200_000)),
 ]
-REACH = {(100, 1000): 0.3, (60, 7129): 0.5, (100, 20_000): 0.8, (100, 200_000): 3.0}
+TARGET_SECONDS = {(100, 1000): 0.3, (60, 7129): 0.5, (100, 20_000): 0.8, (100, 200_000): 3.0}
 MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def peak():
+def peak_memory():
+    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure_size(n, d, solver):
-    """Time one fit (without tau_max's conjugate gradients); print it as JSON."""
+    """Print a line of JSON: time, memory, steps and gap of one fit, without the time of tau_max."""
     from genesig.optim.kernels import Gaussian, median_distance
     from genesig.optim.nonlinear.instance import DerivativeCriterion, make_instance
     from genesig.optim.nonlinear.path import certified_solution
@@ -62,40 +63,43 @@ def measure_size(n, d, solver):
     row = {
         "wall": wall,
         "cpu": cpu,
-        "peak": peak(),
+        "peak": peak_memory(),
         "steps": minimum.iterations,
         "gap": solution.gap,
     }
     print(json.dumps({**row, "selected": len(solution.support), "X": X.nbytes / 2**20}))
 
 
-def run_in_fresh_process(n, d, solver):
+def measure_in_new_process(n, d, solver):
+    """Return the values that `measure_size` prints in a new process."""
     command = [sys.executable, __file__, "row", str(n), str(d), solver]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     return json.loads(process.stdout)
 
 
-def scale():
+def print_scale():
+    """Print a line for each shape and solver."""
     print("n,d,solver,seconds,cpu seconds,peak MB,X MB,steps,relative gap,selected,reach s")
     for n, d in SHAPES:
         for solver in ("auto", "fista", "admm"):
-            dense = 32 * (n * d) ** 2
-            if solver == "admm" and dense > MEMORY / 2:
-                print(f"{n},{d},admm,not run: {dense / 2**30:.3g} GB")
+            admm_memory = 32 * (n * d) ** 2  # bytes
+            if solver == "admm" and admm_memory > MEMORY / 2:
+                print(f"{n},{d},admm,not run: {admm_memory / 2**30:.3g} GB")
                 continue
             if solver == "fista" and d > 10_000:
                 continue
-            row = run_in_fresh_process(n, d, solver)
+            row = measure_in_new_process(n, d, solver)
             print(
                 f"{n},{d},{solver},{row['wall']:.2f},{row['cpu']:.2f},{row['peak']:.0f},"
                 f"{row['X']:.0f},{row['steps']},{row['gap']:.1e},{row['selected']},"
-                f"{REACH.get((n, d), '') if solver == 'auto' else ''}",
+                f"{TARGET_SECONDS.get((n, d), '') if solver == 'auto' else ''}",
                 flush=True,
             )
 
 
-def tables(max_rows):
+def print_tables(max_replications):
+    """Print the measured and the published values of two papers."""
     from nonlinear_tasks import (
         ALG1_PUBLISHED,
         EARLY,
@@ -110,17 +114,18 @@ def tables(max_rows):
     )
 
     print("Rosasco et al. (2010), Alg1^GR on [-1, 1]^6: function, squared error ± se,")
-    print("share of the two variables found, of the others taken | published")
+    print("share of the two variables selected, of the other variables | published")
     for name, published in ALG1_PUBLISHED.items():
-        runs = [alg1_debiased(name, seed) for seed in range(min(10, max_rows))]
+        runs = [alg1_debiased(name, seed) for seed in range(min(10, max_replications))]
         print(alg1_line(name, runs, published), flush=True)
     print("Gregorova et al. (2018): task n penalty, replications: RMSE ± se, selection error ± se")
     print("| independent implementation | published")
     for row in TABLE:
-        seeds = range(min(row.count, max_rows))
+        seeds = range(min(row.count, max_replications))
         if row.penalty == "lasso":
-            full = [ridge_of_all(row.task, row.n, seed) for seed in seeds]
-            print(f"{row.task} {row.n} all variables, {len(full)}: {mean_and_error(full)}")
+            ridge_errors = [ridge_of_all(row.task, row.n, seed) for seed in seeds]
+            text = mean_and_error(ridge_errors)
+            print(f"{row.task} {row.n} all variables, {len(ridge_errors)}: {text}")
         early = EARLY if stopped_early(row) else None
         runs = [gregorova(row.task, row.penalty, row.n, seed, early=early) for seed in seeds]
         print(table_line(row, np.array(runs)), flush=True)
@@ -131,8 +136,8 @@ if __name__ == "__main__":
         case ["row", n, d, solver]:
             measure_size(int(n), int(d), solver)
         case ["scale"]:
-            scale()
+            print_scale()
         case ["tables", *count]:
-            tables(int(count[0]) if count else 99)
+            print_tables(int(count[0]) if count else 99)
         case _:
             sys.exit(__doc__)

@@ -1,8 +1,8 @@
-"""What the first and every later start of the compiled solver costs, in new processes.
+"""Time of the first and of later starts of the compiled solver, in new processes.
 
     python benchmarks/speed/solver_start.py [RUNS]
 
-The first start has an empty cache and compiles; the later ones load what it compiled. Processor
+The first start has an empty cache and compiles; later starts load the compiled code. Processor
 seconds of a small study that calls every entry point: selection, scores and coefficients.
 """
 
@@ -27,7 +27,7 @@ X, y = rng.normal(size=(20, 50)), np.where(np.arange(20) % 2, 1.0, -1.0)
 rows = np.arange(20)[:, None] % 5 != np.arange(5)
 sets = training_sets(X, np.repeat(y[:, None], 5, axis=1), rows, centre=True, unit_variance=True)
 tau = sets.tau_max[:, None] * np.geomspace(1, 0.1, 5)
-for mu in (0.1, 1e-6):  # in the dual, and not
+for mu in (0.1, 1e-6):  # the first is solved in the dual
     fits = path(sets, tau, mu * sets.norm[:, None], solver="landweber-newton", tolerance=1e-9)
 refit_scores(sets, fits, sets.norm[:, None] * [0.1, 1.0])
 refit_coef(sets, fits, 0.1)
@@ -37,7 +37,7 @@ NAMES = "import genesig", "import solver", "call"
 
 
 def start(cache: str) -> list[float]:
-    """Return the seconds of a new process: import of genesig, of the solver, and the call."""
+    """Return processor seconds of a new process: import of genesig, of the solver, and the call."""
     variables = os.environ | {"NUMBA_CACHE_DIR": cache}
     process = subprocess.run(
         [sys.executable, "-c", CALL], env=variables, capture_output=True, text=True, check=True
@@ -46,20 +46,17 @@ def start(cache: str) -> list[float]:
 
 
 def main(runs: int) -> None:
-    """Print the table: median of the runs, each with a cache of its own."""
-    cold_seconds = []
-    warm = []
+    """Print the table of medians; each run begins with an empty cache."""
+    cold_starts = []
+    warm_starts = []
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as cache:
-            cold_seconds.append(start(cache))
-            warm += [start(cache) for _ in range(5)]
+            cold_starts.append(start(cache))
+            warm_starts += [start(cache) for _ in range(5)]
     print("\t".join(["start", *NAMES]))
-    for name, start_times in (("first, compiles", cold_seconds), ("warm", warm)):
-        print(
-            "\t".join(
-                [name, *(f"{median(column):.2f}" for column in zip(*start_times, strict=True))]
-            )
-        )
+    for name, starts in (("first, compiles", cold_starts), ("warm", warm_starts)):
+        medians = [f"{median(column):.2f}" for column in zip(*starts, strict=True)]
+        print("\t".join([name, *medians]))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""How the processor time of a study grows: what its jobs took beside what it announces.
+"""Growth of a study's processor time, as measured and as announced by genesig.
 
     python benchmarks/speed/study_growth.py PICTURE
 
 Simulated chips (`study_cost.py`), default settings without nonlinear selection; one of samples,
-genes, permutations and studies grows, two studies run at a time. Prints a line for each, and the
-power of each growth over its last step; draws both.
+genes, permutations and studies grows, two studies run at a time. It prints a line for each study,
+and the power of each growth over its last step; PICTURE shows measured and announced minutes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 
-class Point(NamedTuple):
-    """The sizes of a study; one without `studies` is one study."""
+class Sizes(NamedTuple):
+    """The sizes of a study; studies 0: a study without studies."""
 
     samples: int = 100
     genes: int = 5000
@@ -39,34 +39,34 @@ class Point(NamedTuple):
 
 
 SERIES = {
-    "samples": [Point(samples=n) for n in (50, 100, 200, 400)],
-    "genes": [Point(genes=d) for d in (1250, 5000, 20000)],
-    "permutations": [Point(permutations=b) for b in (5, 20, 80)],
-    "studies": [Point(samples=240, studies=k) for k in (3, 6, 12)],
+    "samples": [Sizes(samples=n) for n in (50, 100, 200, 400)],
+    "genes": [Sizes(genes=d) for d in (1250, 5000, 20000)],
+    "permutations": [Sizes(permutations=b) for b in (5, 20, 80)],
+    "studies": [Sizes(samples=240, studies=k) for k in (3, 6, 12)],
 }
 
 
-def minutes(point: Point) -> tuple[float, float]:
-    """Run a study; return processor minutes of its jobs, measured and announced."""
+def run_minutes(sizes: Sizes) -> tuple[float, float]:
+    """Run a study; return the measured and the announced processor minutes of its jobs."""
     with tempfile.TemporaryDirectory() as name:
-        jobs = run_study(Path(name), *point, ["nonlinear.enabled=false"], [])
+        jobs = run_study(Path(name), *sizes, ["nonlinear.enabled=false"], [])
         config = yaml.safe_load((Path(name) / "config/config.yaml").read_text())
         dataset = Dataset.load(f"{name}/results/dataset.h5ad")
         splits = Splits.load(f"{name}/results/splits.json")
     size = Size.from_splits(splits, len(dataset.genes), dataset.design)
-    predicted_costs = study_costs(resolve_config(config, load_schema()), size)
-    return sum(job[1] for job in jobs) / 60, sum(
-        cost.total_seconds for cost in predicted_costs.values()
-    ) / 60
+    announced_costs = study_costs(resolve_config(config, load_schema()), size)
+    measured = sum(seconds for _, seconds, _ in jobs)
+    announced = sum(cost.total_seconds for cost in announced_costs.values())
+    return measured / 60, announced / 60
 
 
-def draw(minutes_of_point: dict[Point, tuple[float, float]], picture: str) -> None:
-    """Draw the minutes over each size, both on logarithmic scales."""
+def draw(minutes_of_sizes: dict[Sizes, tuple[float, float]], picture: str) -> None:
+    """Draw measured and announced minutes by each size, both on logarithmic scales."""
     figure, panels = plt.subplots(1, 4, figsize=(7.0, 2.2), sharey=True, layout="constrained")
-    for panel, (name, points) in zip(panels, SERIES.items(), strict=True):
-        x = [getattr(point, name) for point in points]
-        measured, predicted = np.array([minutes_of_point[point] for point in points]).T
-        panel.loglog(x, predicted, color="0.5", label="announced")
+    for panel, (name, series_sizes) in zip(panels, SERIES.items(), strict=True):
+        x = [getattr(sizes, name) for sizes in series_sizes]
+        measured, announced = np.array([minutes_of_sizes[sizes] for sizes in series_sizes]).T
+        panel.loglog(x, announced, color="0.5", label="announced")
         panel.loglog(x, measured, "o", color="#0072b2", markersize=4, label="measured")
         panel.set_xlabel(name)
         panel.set_xticks(x, [f"{tick:g}" for tick in x])
@@ -78,24 +78,21 @@ def draw(minutes_of_point: dict[Point, tuple[float, float]], picture: str) -> No
 
 
 def main(picture: str) -> None:
-    """Run all studies, print and draw what they took."""
-    points = list(dict.fromkeys(point for series in SERIES.values() for point in series))
+    """Run all studies, print and draw their minutes."""
+    all_sizes = list(dict.fromkeys(sizes for series in SERIES.values() for sizes in series))
     with ThreadPoolExecutor(2) as pool:
-        minutes_of_point = dict(zip(points, pool.map(minutes, points), strict=True))
-    print("\t".join(["grows", *Point._fields, "measured", "announced"]))
-    for name, points in SERIES.items():
-        for point in points:
-            print(
-                "\t".join([name, *map(str, point), *(f"{v:.2f}" for v in minutes_of_point[point])])
-            )
-        before, last_point = points[-2:]
-        step = np.log(getattr(last_point, name) / getattr(before, name))
-        measured, predicted = (
-            np.log(minutes_of_point[last_point][k] / minutes_of_point[before][k]) / step
-            for k in (0, 1)
-        )
-        print(f"{name}: power {measured:.2f}, announced {predicted:.2f}")
-    draw(minutes_of_point, picture)
+        minutes_of_sizes = dict(zip(all_sizes, pool.map(run_minutes, all_sizes), strict=True))
+    print("\t".join(["grows", *Sizes._fields, "measured", "announced"]))
+    for name, series_sizes in SERIES.items():
+        for sizes in series_sizes:
+            minutes = [f"{value:.2f}" for value in minutes_of_sizes[sizes]]
+            print("\t".join([name, *map(str, sizes), *minutes]))
+        previous, largest = series_sizes[-2:]
+        step = np.log(getattr(largest, name) / getattr(previous, name))
+        growth = np.log(np.divide(minutes_of_sizes[largest], minutes_of_sizes[previous]))
+        measured, announced = growth / step
+        print(f"{name}: power {measured:.2f}, announced {announced:.2f}")
+    draw(minutes_of_sizes, picture)
 
 
 if __name__ == "__main__":

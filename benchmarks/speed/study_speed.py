@@ -4,12 +4,12 @@
         [--permutations 100] [--cores 2] [--repeats 1] [--keep FOLDER] [--write]
 
 Each commit is checked out into a temporary folder and has an empty cache for compiled code. The
-first run of a study by a commit is cold: it compiles. Those after it are warm. The table gives
-medians, and their ratios to each of the other commits; --write puts that of each study into
+first run of a study by a commit is cold: it compiles. Later runs are warm. The table has medians,
+and ratios of the first commit to each of the others; --write puts the table of each study into
 docs/evidence/speed.md. It needs a machine without other work.
 
-Simulated studies: blocks of 20 correlated genes, of which one in each of the first five blocks
-drives the outcome; their shapes are those of published data sets.
+Simulated studies have blocks of 20 correlated genes; the outcome depends on one gene in each of the
+first five blocks. They have the shapes of published data sets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ N_TRUE = 5
 
 
 class Shape(NamedTuple):
-    """Samples, genes and kind of outcome of a simulated study; classes are 0 without any."""
+    """Samples, genes, task and number of classes (0: none) of a simulated study."""
 
     n_samples: int
     n_genes: int
@@ -45,6 +45,7 @@ class Shape(NamedTuple):
     n_classes: int = 0
 
 
+# Name -> shape; None: the study of the commit's config.
 STUDIES = {
     "default": None,
     "survival": Shape(144, 70, "survival"),
@@ -86,7 +87,7 @@ def main() -> None:
 
 @contextmanager
 def check_out(commits: list[str], folder: Path) -> Iterator[dict[str, Path]]:
-    """Give the folder of each commit's files; remove them afterwards."""
+    """Yield commit -> folder of its files; remove the folders afterwards."""
     trees: dict[str, Path] = {}
     try:
         for commit in commits:
@@ -156,9 +157,9 @@ def write_study(study: str, folder: Path, tree: Path, permutations: int) -> None
     shape = STUDIES[study]
     if shape is None:
         config = yaml.safe_load((tree / "config" / "config.yaml").read_text(encoding="utf-8"))
-        for place in (config, config["data"]):
-            for key in {"expression", "samples", "annotation"} & place.keys():
-                place[key] = str(tree / place[key])
+        for section in (config, config["data"]):
+            for key in {"expression", "samples", "annotation"} & section.keys():
+                section[key] = str(tree / section[key])
     else:
         config = simulate(shape, folder)
     config["controls"] = {"permutations": permutations}
@@ -191,19 +192,19 @@ def simulate(shape: Shape, folder: Path) -> dict[str, Any]:
 
 
 def classes(score: np.ndarray, n_classes: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Return classes of about one size along a noisy score."""
+    """Return the column of classes of about one size, in the order of a noisy score."""
     noisy = score + 2 * rng.standard_normal(len(score))
     cuts = np.quantile(noisy, np.arange(1, n_classes) / n_classes)
     return {"class": [f"class{number}" for number in np.searchsorted(cuts, noisy)]}
 
 
 def survival(score: np.ndarray, n_classes: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Return times and events: about a third is censored."""
-    death = rng.exponential(np.exp(-0.5 * score))
-    censored = rng.exponential(np.exp(-0.5 * score.mean()) * 3, len(score))
+    """Return the columns of times and events; about a third is censored."""
+    death_time = rng.exponential(np.exp(-0.5 * score))
+    censoring_time = rng.exponential(np.exp(-0.5 * score.mean()) * 3, len(score))
     return {
-        "time": np.round(np.minimum(death, censored) + 0.001, 4),
-        "event": np.where(death <= censored, "dead", "alive"),
+        "time": np.round(np.minimum(death_time, censoring_time) + 0.001, 4),
+        "event": np.where(death_time <= censoring_time, "dead", "alive"),
     }
 
 
@@ -231,11 +232,12 @@ def table(title: str, runs: dict[str, list[Run]]) -> list[list[str]]:
     for temperature, turns in (("cold", slice(0, 1)), ("warm", slice(1, None))):
         for measure, heading in UNITS.items():
             values = [
-                [getattr(run, measure) for run in of_commit[turns]] for of_commit in runs.values()
+                [getattr(run, measure) for run in commit_runs[turns]]
+                for commit_runs in runs.values()
             ]
-            if not values[0]:
+            if not values[0]:  # no warm runs
                 continue
-            medians = [median(of_commit) for of_commit in values]
+            medians = [median(commit_values) for commit_values in values]
             ratios = [f"{medians[0] / other_median:.2f}" for other_median in medians[1:]]
             rows.append([temperature, heading, *(f"{value:,.0f}" for value in medians), *ratios])
     return rows
