@@ -335,18 +335,8 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                     )
                 )
                 print(*(f"{v:.3f}" if isinstance(v, float) else v for v in rows[-1]), flush=True)
-    columns = [
-        "shape",
-        "n",
-        "effect",
-        "fdr_selected",
-        "true",
-        "false_share",
-        "peer_true",
-        "peer_false_share",
-        "seconds",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    columns = "shape n effect fdr_selected true false_share peer_true peer_false_share seconds"
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 def main() -> None:

@@ -90,13 +90,8 @@ def run_workflow(folder: Path, config: dict[str, Any], changes: Sequence[str]) -
 def run_real(matrix: str, samples: str, label: str, sets: str, *changes: str) -> None:
     """Run the workflow on files."""
     matrix, samples, sets = (str(Path(name).resolve()) for name in (matrix, samples, sets))
-    config = {
-        "expression": matrix,
-        "samples": samples,
-        "label": label,
-        "structured": {"sets": sets},
-        "nonlinear": {"enabled": False},
-    }
+    files = {"expression": matrix, "samples": samples, "label": label}
+    config = {**files, "structured": {"sets": sets}, "nonlinear": {"enabled": False}}
     with tempfile.TemporaryDirectory() as name:
         lay_out(Path(name))
         run_workflow(Path(name), config, changes)
@@ -196,16 +191,11 @@ def measure_lists(
     study = PreparedStudy(dataset, splits, MOMENTS)
     sets_settings = sets_settings_of(config, changes)
     set_fits = cross_validate_sets(study, sets, sets_settings, labels="observed", batch="1of1")
-    final_set_fits, _ = fit_sets_final(study, sets, sets_settings)
-    half_set_fits = fit_sets_half_samples(study, sets, sets_settings)
+    batches = {"observed_batches": [set_fits], "permuted_batches": []}
+    final, _ = fit_sets_final(study, sets, sets_settings)
+    halves = fit_sets_half_samples(study, sets, sets_settings)
     set_tables = gather_sets(
-        cross_validation,
-        sets,
-        [set_fits],
-        [],  # no fits of permuted labels
-        final_set_fits,
-        half_set_fits,
-        cv_frequency=cv_frequency,
+        cross_validation, sets, **batches, final=final, subsamples=halves, cv_frequency=cv_frequency
     )
     errors = set_tables["sets_error"].iloc[0]
     gene_stability = gene_tables["stability"]

@@ -108,10 +108,7 @@ def measure_checks(
         is_changed = [a != b for a, b in zip(classes(scores), old_classes, strict=True)]
         has_model_fault = describe_scale_fault(model_values) is not None
         refused = has_model_fault or bool(panel_fault(panel_values))
-        has_silent_change = any(
-            changed_class and not doubt
-            for changed_class, doubt in zip(is_changed, doubts, strict=True)
-        )
+        undoubted = [change for change, doubt in zip(is_changed, doubts, strict=True) if not doubt]
         return {
             "refused by the model's genes": has_model_fault,
             "refused": refused,
@@ -119,7 +116,7 @@ def measure_checks(
             "samples in doubt": 0.0 if refused or all_odd else len(odd) / len(names),
             "odd samples": len(find_odd_samples(model_values)) / len(names),
             "classes changed, not refused": not refused and any(is_changed),
-            "missed": not refused and has_silent_change and np.mean(is_changed) > 0.1,
+            "missed": not refused and any(undoubted) and np.mean(is_changed) > 0.1,
         }
 
     return outcome
