@@ -13,8 +13,13 @@ from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import FollowUp, cox_sets
 from genesig.optim.structured.columns import Blocks, Columns
-from genesig.optim.structured.cox import CoxObjective, cox_block_path
-from genesig.optim.structured.path import tau_maxima
+from genesig.optim.structured.cox import (
+    CoxBlockState,
+    CoxObjective,
+    _duality_gap,
+    cox_block_path,
+)
+from genesig.optim.structured.path import PathLevel, tau_maxima
 
 Array = np.ndarray[Any, Any]
 
@@ -98,6 +103,18 @@ def test_block_minimum_equals_proximal_gradient_steps(seed: int, kind: str) -> N
     all_blocks = range(len(columns.weights))
     for k in all_blocks:  # the pieces that are kept are those of which the norms were certified
         assert np.linalg.norm(path.piece(0, k)) == pytest.approx(norms[k], abs=1e-12)
+
+
+def test_gap_is_a_share_of_the_null_deviance() -> None:
+    columns, risk, tau, mu = problem(0, "overlap")
+    path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=0.1)
+    norms = path.norms.toarray()[0]
+    blocks = np.flatnonzero(norms)
+    penalty = float(mu * norms @ norms + tau * columns.weights @ norms)
+    state = CoxBlockState(columns.X @ path.coef(0)[:, 0], blocks, norms[blocks], penalty)
+    gap = _duality_gap(columns, CoxObjective(risk), state, PathLevel(tau, mu))
+    assert gap / risk.null_deviance == pytest.approx(path.gap[0], rel=1e-6)
+    assert path.gap[0] > 1e-6
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
