@@ -110,7 +110,12 @@ def test_killed_job_is_named_and_the_study_resumes(study: Path) -> None:
     while begun.poll() is None and not jobs:
         time.sleep(0.05)
         children = psutil.Process(begun.pid).children(recursive=True)
-        jobs = [child for child in children if child.name().startswith("python")]
+        # A child that has not yet become the job's Python is a copy of Snakemake.
+        jobs = [
+            child
+            for child in children
+            if child.name().startswith("python") and child.cmdline()[-1].endswith(".validate.py")
+        ]
     jobs[-1].kill()
     output, _ = begun.communicate()
     assert begun.returncode != 0
