@@ -267,14 +267,14 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     samples = [] if sound_sheet is None else [str(name) for name in sound_sheet.obs.index]
     step_names = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     if lone_values := list(check_lone_values(X[: len(samples)], genes, samples, file, step_names)):
-        return lone_values  # by which the scale of the other values would be misjudged
+        return lone_values  # single values far from all others, which would hide their scale
     problems = list(check_unsummarised_probes(genes, normalise, file))
     are_counts = inputs.expression.has_counts
     problems = problems or list(check_scale(X, normalise, file, are_counts=are_counts))
     problems += check_mixed_scales(X[: len(samples)], samples, normalise, file)
     faults = list(check_counts(X[: len(samples)], genes, samples, normalise, file))
     faults = faults or list(check_empty_samples(X[: len(samples)], samples, normalise, file))
-    if faults or (SEGMENT in step_names and inputs.places is None):
+    if faults or (SEGMENT in step_names and inputs.places is None):  # that is an error elsewhere
         return problems + faults
     var = inputs.gene_table(set_columns_of(normalise["folds"]))
     return problems + list(rehearse_steps(X, normalise, source, sound_sheet, var))

@@ -194,6 +194,7 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
     """Return √v u (n,), u the first eigenvector of ``√v ZZ' √v``, Z free of mean and covariates.
 
     gram: Z Z' (n_train, n_train) of the training rows, before weights, mean and covariates.
+    rows.basis is orthonormal on these rows, and orthogonal to √v if they are centred.
     """
     in_training = np.flatnonzero(rows.root_weights)
     root_weights = rows.root_weights[in_training]

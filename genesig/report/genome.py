@@ -158,7 +158,7 @@ def _selected_genes(
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
-    """Return the record of a row of stretches.tsv."""
+    """Return the record of a row of stretches.tsv; the writer turns NaN into null."""
     is_unplaced = not isinstance(row["chromosome"], str) or not row["chromosome"]
     numbers: Stretch = float_fields(row, "contribution", "cv_frequency")
     return {

@@ -126,7 +126,7 @@ def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     """Draw each held-out study, their mean, and the prediction interval of a further study.
 
     The squares of the studies, which grow with their samples, and the diamond of the mean are
-    drawn over empty rows of the forest plot.
+    drawn over rows of the forest plot that have no value of their own.
     """
     study_rows = record["studies"]
     largest = max(study["samples"] for study in study_rows)

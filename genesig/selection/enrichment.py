@@ -378,7 +378,13 @@ def enrichment(
     """
     symbols = dataset.var["symbol"].tolist()
     gene_sets = match_sets(
-        sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
+        sets,
+        dataset.genes,
+        symbols,
+        column=None,
+        smallest=smallest,
+        largest=largest,
+        section="enrichment",
     )
     measured = MeasuredSets.from_dataset(dataset, gene_sets)
     dataset = with_summaries_applied(dataset)

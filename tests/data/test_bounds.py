@@ -70,6 +70,9 @@ CONFIGS: dict[str, tuple[Callable[[Study], str], str]] = {
     "large": (lambda s: "label: x\n" * 20_000, "is larger than 100 kB, as no config is"),
     "digits": (_seed("1" + "0" * 5000), "holds a value that YAML cannot read"),
     "no day": (_seed("2001-99-99"), "holds a value that YAML cannot read (month"),
+    "no truth value": (_seed("!!bool maybe"), "holds a value that YAML cannot read"),
+    "no time": (_seed("!!timestamp x"), "holds a value that YAML cannot read"),
+    "no number": (_seed('!!int ""'), "holds a value that YAML cannot read"),
 }
 
 

@@ -613,10 +613,10 @@ def _has_one_class_each(table: pd.DataFrame, name: str, class_name: str) -> bool
 
 
 def chance_of_one_response(repeated_sizes: Sequence[int], response_texts: Sequence[str]) -> float:
-    """Return the probability that permuted responses are equal within each value of a column.
+    """Return about the probability that permuted responses are equal within each value of a column.
 
     It is the product of Σ_c C(n_c, s)/C(n, s) over the values, s samples each, n_c of n samples
-    having response c.
+    having response c, as if each value drew its samples from all; so it is rather too small.
 
     repeated_sizes: number of samples of each value that occurs more than once.
     response_texts (n,) of str: response of each sample, in any order.

@@ -105,7 +105,7 @@ def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
     """
     import yaml
 
-    if len(text) > MAX_CONFIG_BYTES:
+    if len(text.encode()) > MAX_CONFIG_BYTES:
         message = f"is larger than {size_of(MAX_CONFIG_BYTES)}, as no config is; is it the matrix?"
         raise input_error(
             file_name, f"{message} Name the file with the keys expression, samples and label"
@@ -123,7 +123,8 @@ def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
         raise input_error(file_name, advice, line=mark.line + 1 if mark else None) from None
     except RecursionError:
         raise input_error(file_name, TOO_LARGE) from None
-    except ValueError as error:  # the 30th of February, a number of thousands of digits
+    except (ValueError, LookupError, AttributeError) as error:
+        # The 30th of February, a number of thousands of digits, ``!!bool maybe``.
         message = f"holds a value that YAML cannot read ({str(error)[:80]}); put it in quotes"
         raise input_error(file_name, message) from None
     return _check_config(raw, tree, file_name)

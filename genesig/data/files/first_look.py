@@ -571,9 +571,14 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     event = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
     text += f" event: survival, label: {flow_yaml(pair.label)}"
-    marked_times = [cell for cell in answers_of(table, pair.time) if not is_number(cell)]
-    if marked_times and (number := number_of_time(marked_times[0])):
-        text += f"; '{marked_times[0]}' is no number: write {number}"
+    # Cells such as "300 days", each with the number that it should be.
+    marked_times = [
+        (cell, number)
+        for cell in answers_of(table, pair.time)
+        if not is_number(cell) and (number := number_of_time(cell))
+    ]
+    if marked_times:
+        text += f"; '{marked_times[0][0]}' is no number: write {marked_times[0][1]}"
     units = units_of_times(table, pair.time)
     if units is not None and len(units[1]) > 1:
         text += f"; column '{units[0]}' has several units: bring all times to one"

@@ -76,7 +76,8 @@ class SizeFactors(LearnedStep):
 def fit_depth(X: Array, method: str) -> dict[str, Any]:
     """Return the size-factor fields of `SizeFactors` and `Vst`, from counts (n_train, n_genes).
 
-    Raises GenesigError: no gene has reads in every sample, or a value is negative.
+    Raises GenesigError: no gene has reads in every sample, a sample has no reads, or a value is
+        negative.
     """
     X = _checked_counts(X)
     typical = 1.0

@@ -189,7 +189,7 @@ COLLAPSE_RULES: dict[str, Callable[[Array], Array] | None] = {
 class Collapse:
     """Keep the column of each set with the largest training mean or range, or the set's median.
 
-    A column without a symbol is a set by itself, and stays.
+    A column without a symbol is a set by itself, and stays: its symbol is then its id.
     """
 
     # (n_sets,) int: the column that represents each set and gives its name: the chosen one (the

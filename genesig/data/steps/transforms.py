@@ -134,7 +134,7 @@ def stored_fields(step: Any) -> list[str]:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a field as JSON has it: a list for an array, None for a missing number."""
+    """Return a field as JSON has it: a list for an array, None for a NaN in an array."""
     if not isinstance(value, np.ndarray):
         return list(value) if isinstance(value, tuple) else value
     if value.dtype.kind == "f" and np.isnan(value).any():

@@ -155,7 +155,8 @@ def read_inputs(settings: StudySettings) -> Inputs:
         not_measured = list[dict[str, str]]()
     else:
         matrix, table, not_measured = _read_matrix_and_table(files, problems)
-    if table is not None and pool is None:  # `read_member` has joined the times of studies
+    # Several columns of times fill each other's blanks; those of several studies are joined.
+    if table is not None and pool is None:
         time_columns = settings.outcome.time_columns
         columns = list(map(str, table.cells.columns))
         index_name = str(table.cells.index.name)
@@ -166,7 +167,7 @@ def read_inputs(settings: StudySettings) -> Inputs:
     if cells is not None and matrix is not None and _are_swapped(matrix, cells, label_columns[0]):
         swapped = Problem(files.expression, SWAPPED_MESSAGE.format(files.samples))
         return Inputs(sheet=None, expression=None, symbols=None, problems=[swapped])
-    if has_other_header(problems):
+    if has_other_header(problems):  # all further problems would only follow from it
         return Inputs(sheet=None, expression=None, symbols=None, problems=problems)
     sheet = None if table is None else check_sheet(table, files.samples, settings, problems)
     if sheet is not None:

@@ -19,6 +19,7 @@ SYMBOL_SEPARATOR = "///"
 
 MIN_REPORTED_CASE_SHARE = 0.05  # share of the genes that miss the data by upper and lower case
 MAX_DROPPED_SHARE = 0.9  # share of the sets that may be left out without a warning
+PUBLISHED = "published"  # name, in messages, of the signatures of ``controls.signatures``
 
 ColumnsOfGene = Mapping[str, Sequence[int]]  # gene id or symbol -> columns of the matrix
 ColumnsOfSet = dict[str, frozenset[int]]  # name of a gene set -> columns of the matrix
@@ -32,6 +33,7 @@ def match_sets(
     column: str | None,
     smallest: int,
     largest: int,
+    section: str = "structured",
 ) -> GeneSets:
     """Return the gene sets of a file as column numbers of the matrix.
 
@@ -43,6 +45,7 @@ def match_sets(
     genes, symbols (d,) sequence of str: of the columns of the matrix; the symbol is the id if a
         gene has none.
     smallest, largest: range of the sizes of sets that are used; sets of a column are all used.
+    section: section of the config that names the file, for messages.
 
     Raises InvalidInput: if the file cannot be read, none of its genes is measured, or no set is
         left.
@@ -64,7 +67,7 @@ def match_sets(
         largest_size = max(map(len, measured_genes.values()))
         message = (
             f"no set has {smallest} to {largest} measured genes (the largest has {largest_size}); "
-            "set structured.smallest and structured.largest, or name other sets"
+            f"set {section}.smallest and {section}.largest, or name other sets"
         )
         raise input_error(path, message)
     columns_of_set = {
@@ -87,7 +90,7 @@ def match_sets(
         warnings=np.array(
             [
                 *_matching_warnings(sets, listed_genes, columns_of_gene),
-                *_size_warnings(sets, distinct_sets),
+                *_size_warnings(sets, sets_in_range, distinct_sets, section),
                 *duplicate_warnings,
             ],
             dtype=str,
@@ -108,10 +111,11 @@ def check_gene_sets(
     section_names = ("structured", "enrichment")
     published = config.get("controls", {}).get("signatures")
     sections = {name: config.get(name, {}) for name in section_names}
-    sections["published"] = {"sets": published, "smallest": 1, "largest": len(genes)}
+    sections[PUBLISHED] = {"sets": published, "smallest": 1, "largest": len(genes)}
     problems: list[Problem] = []
     sizes: dict[str, int] = {}
     for name, section in sections.items():
+        # The check of the settings reports a range that is upside down.
         if section.get("sets") is None or section["smallest"] > section["largest"]:
             continue
         settings = {key: section.get(key) for key in ("column", "smallest", "largest")}
@@ -121,6 +125,7 @@ def check_gene_sets(
                 genes,
                 [symbol_of_gene.get(gene) or gene for gene in genes],
                 **settings,
+                section=name,
             )
         except InvalidInput as error:
             problems += error.problems
@@ -241,16 +246,26 @@ def _matching_warnings(
         )
 
 
-def _size_warnings(sets: Sequence[NamedSet], selected_sets: Sequence[NamedSet]) -> Iterator[str]:
-    """Yield a warning if nearly all sets are left out for their size, or one is left."""
-    selected_names = {gene_set.name for gene_set in selected_sets}
+def _size_warnings(
+    sets: Sequence[NamedSet],
+    sets_in_range: Sequence[NamedSet],
+    distinct_sets: Sequence[NamedSet],
+    section: str,
+) -> Iterator[str]:
+    """Yield a warning if nearly all sets are left out for their size, or a choice has one set.
+
+    Published signatures have no range of sizes, and none of them is chosen.
+    """
+    if section == PUBLISHED:
+        return
+    selected_names = {gene_set.name for gene_set in sets_in_range}
     dropped_names = [gene_set.name for gene_set in sets if gene_set.name not in selected_names]
     if len(dropped_names) > MAX_DROPPED_SHARE * len(sets):
         message = (
             f"{len(dropped_names)} of its {len(sets)} sets are left out for their size, "
-            f"{listing(dropped_names)}; structured.smallest and structured.largest say which take "
+            f"{listing(dropped_names)}; {section}.smallest and {section}.largest say which take "
             "part"
         )
         yield message
-    if len(selected_sets) == 1:
-        yield f"one set is left, '{selected_sets[0].name}', so that there is none to choose"
+    if len(distinct_sets) == 1 and section == "structured":
+        yield f"one set is left, '{distinct_sets[0].name}', so that there is none to choose"

@@ -221,7 +221,10 @@ def _first_of_each_block(blocks: pd.DataFrame, max_genes: int) -> pd.DataFrame:
 
 
 def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
-    """Return the values of the first genes of the signature."""
+    """Return the values of the first genes of the signature, of the samples that figures show.
+
+    These samples are in the order of the data set, as `StudyFacts.response` is.
+    """
     shown_genes = signature.head(MAX_STRIPS)
     rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
     values = dataset.X[np.ix_(rows, _gene_columns(dataset, shown_genes["gene"]))]

@@ -478,7 +478,7 @@ def _concordance_rows(held_out: HeldOutScores, headline: Headline) -> Iterator[N
     (assessment,) = assess(held_out, headline)
     value = 1 - assessment.error
     low = 1 - assessment.high
-    if not 0.5 < low < 1:
+    if not 0.5 < low <= value < 1:
         return
     n_group_events = len(np.unique(held_out.groups[held_out.y["event"]]))
     n_groups = len(np.unique(held_out.groups))

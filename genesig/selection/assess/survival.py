@@ -67,7 +67,8 @@ class StepCurve:
     def interval(self) -> tuple[Array, Array]:
         """Return the 95 % limits of a survival curve, on the scale of log(-log S).
 
-        S^exp(±z √V / (S log S)), V Greenwood's; NaN where S is 1 or 0 (Kalbfleisch and Prentice).
+        S^exp(±z √V / (S log S)), V Greenwood's (Kalbfleisch and Prentice); 1 where S is 1, NaN
+        where S is 0.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = (

@@ -468,9 +468,10 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
         return list_index, lam_index, float(error[list_index, lam_index])
 
     def choose_by_folds(fold_set: TrainingSet, fold_numbers: Array) -> tuple[Array, Any]:
+        """Return the scores of all folds at the choice of these folds alone, and its threshold."""
         list_index, lam_index, _ = smallest_error(fold_set, fold_numbers)
         fold_thresholds = thresholds
-        if fitting.rotates_scores:
+        if fitting.rotates_scores:  # several classes: their thresholds are class means of scores
             # Class means of all folds would bring the labels of a sample into its own score.
             fold_thresholds = score_thresholds(fold_set, scores[fold_numbers], settings)
         return scores[:, list_index, lam_index], fold_thresholds[list_index, lam_index]

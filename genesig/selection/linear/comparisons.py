@@ -18,7 +18,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import Steps
-from genesig.data.study.gene_sets import match_sets
+from genesig.data.study.gene_sets import PUBLISHED, match_sets
 from genesig.results import CrossValidation, Dataset, Fits
 from genesig.selection.assess.assessment import assess, compare_errors, study_errors
 from genesig.selection.assess.held_out import collect_held_out, complete_held_out
@@ -75,7 +75,15 @@ def published_table(
     splits = cross_validation.splits
     genes = dataset.genes
     symbols = dataset.var["symbol"].tolist()
-    signatures = match_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
+    signatures = match_sets(
+        sets,
+        genes,
+        symbols,
+        column=None,
+        smallest=1,
+        largest=len(genes),
+        section=PUBLISHED,
+    )
     fits = cross_validation.fits.with_chosen()
     kind = ASSESSMENT_KINDS[dataset.design.kind]
     genesig_scores = collect_held_out(dataset, splits, fits)

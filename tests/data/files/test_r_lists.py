@@ -59,6 +59,17 @@ OBJECTS: dict[str, tuple[Any, list[str]]] = {
         {"x": r_matrix(CELLS, MATRIX_SAMPLES, MATRIX_GENES), "y": np.array(TUMOUR_LABELS)},
         MATRIX_SAMPLES,
     ),
+    "a vector with names in another order": (
+        {
+            "x": r_matrix(CELLS, MATRIX_SAMPLES, MATRIX_GENES),
+            "y": xarray.DataArray(
+                np.array(TUMOUR_LABELS)[::-1],
+                dims=["dim_0"],
+                coords={"dim_0": MATRIX_SAMPLES[::-1]},
+            ),
+        },
+        MATRIX_SAMPLES,
+    ),
     "a list of a data.frame": (
         {"one": {"x": FRAME, "y": FACTOR, "about": np.array(["by me"])}},
         MATRIX_SAMPLES,

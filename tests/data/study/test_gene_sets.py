@@ -11,7 +11,8 @@ from small_study import GENES, Study
 
 from genesig.cli import main
 from genesig.data.files.readers import read_sets
-from genesig.data.study.gene_sets import match_sets
+from genesig.data.study.gene_sets import PUBLISHED, match_sets
+from genesig.errors import InvalidInput
 from genesig.results.splits import GeneSets
 
 
@@ -132,3 +133,25 @@ def test_a_gmx_of_the_study_is_sound(tmp_path: Path) -> None:
     assert [gene_set.genes for gene_set in read_sets(tmp_path / "s.gmx", None)] == [
         tuple(GENES)
     ] * 2
+
+
+def test_messages_name_the_section_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "sets.gmt"
+    path.write_text("a\tx\tg1\tg2\n")
+    genes = ["g1", "g2", "g3"]
+    with pytest.raises(InvalidInput, match=r"set enrichment\.smallest and enrichment\.largest"):
+        match_sets(
+            str(path), genes, genes, column=None, smallest=3, largest=9, section="enrichment"
+        )
+    for section, count in (("structured", 1), ("enrichment", 0), (PUBLISHED, 0)):
+        sets = match_sets(
+            str(path), genes, genes, column=None, smallest=1, largest=9, section=section
+        )
+        assert len(sets.warnings) == count
+
+
+def test_equal_sets_are_not_left_out_for_their_size(tmp_path: Path) -> None:
+    text = "".join(f"s{k}\tx\tg1\tg2\n" for k in range(30))
+    sets = read_gene_sets(tmp_path, text, ["g1", "g2"])
+    assert len(sets) == 1
+    assert not any("for their size" in warning for warning in sets.warnings)

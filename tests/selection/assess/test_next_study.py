@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm
 
+from genesig.response.kinds import survival_response
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import (
     NORMAL_QUANTILE,
@@ -114,3 +115,12 @@ def test_study_of_numbers_is_sized_by_r2_and_its_lower_limit(signal, n_rows):
         assert table["value"].tolist() == [1 - assessment.error, 1 - assessment.high]
         assert table["value"][1] < table["value"][0] < 1
         assert table["samples"].tolist() == [samples_for_r2(value) for value in table["value"]]
+
+
+def test_survival_in_perfect_order_has_no_sample_size():
+    times = np.arange(1.0, 61.0)
+    y = survival_response(times, np.ones(60, dtype=bool))
+    headline = ASSESSMENT_KINDS["survival"].headline
+    assert len(next_study_table(held(y, -times), headline, None)) == 0
+    noise = np.random.default_rng(0).normal(scale=8, size=60)
+    assert len(next_study_table(held(y, noise - times), headline, None)) == 2

@@ -338,11 +338,24 @@ def _find_table_beside(
             if set(map(str, entry.index)) == set(map(str, names)):
                 return entry
         vectors = {
-            name: list(entry) for name, entry in entries_of_length.items() if entry.ndim == 1
+            name: _vector_cells(entry, names)
+            for name, entry in entries_of_length.items()
+            if entry.ndim == 1
         }
         if vectors:
             return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
     return None
+
+
+def _vector_cells(vector: Any, names: Sequence[Any]) -> list[Any]:
+    """Return the values of a vector, in the order of `names` if it has the same names."""
+    values: list[Any] = np.asarray(vector).tolist()
+    if not getattr(vector, "coords", None):  # without names
+        return values
+    (vector_names,) = _dimnames(vector)
+    value_of_name = dict(zip(map(str, vector_names), values, strict=True))
+    has_same_names = len(value_of_name) == len(names) and set(value_of_name) == set(map(str, names))
+    return [value_of_name[str(name)] for name in names] if has_same_names else values
 
 
 def _class_name(value: Any) -> str:
