@@ -287,3 +287,12 @@ def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:
     (tmp_path / "se.rds").write_bytes(INTACT_FILE)  # its metadata hold a call of stop()
     read_matrix(tmp_path / "se.rds")
     assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_numbers_beside_a_matrix_are_read_by_their_names(tmp_path: Path) -> None:
+    ages = list(range(40, 52))
+    numbers = r.integers(ages[::-1], names=r.strings(ASSAY_SAMPLES[::-1]))
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([MATRIX, numbers], ["x", "age"])))
+    table = read_samples(path, None, None)
+    assert table["age"].to_dict() == dict(zip(ASSAY_SAMPLES, map(str, ages), strict=True))
