@@ -80,9 +80,16 @@ def listed(values: Sequence[bytes], names: Sequence[str] = (), **attributes: byt
     return _made(LIST, _int(len(values)) + b"".join(values), names_attribute | attributes)
 
 
-def factor(values: Sequence[str], levels: Sequence[str]) -> bytes:
-    codes = [levels.index(value) + 1 for value in values]
-    attributes = {"levels": strings(levels), "class": strings(["factor"])}
+def factor(
+    values: Sequence[str | None],
+    levels: Sequence[str],
+    *,
+    ordered: bool = False,
+    **attributes: bytes,
+) -> bytes:
+    codes = [NA if value is None else levels.index(value) + 1 for value in values]
+    classes = ["ordered", "factor"] if ordered else ["factor"]
+    attributes |= {"levels": strings(levels), "class": strings(classes)}
     return _made(INTEGER, _int(len(codes), *codes), attributes, OBJECT)
 
 

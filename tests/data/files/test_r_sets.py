@@ -289,10 +289,64 @@ def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
-def test_numbers_beside_a_matrix_are_read_by_their_names(tmp_path: Path) -> None:
-    ages = list(range(40, 52))
-    numbers = r.integers(ages[::-1], names=r.strings(ASSAY_SAMPLES[::-1]))
+@pytest.mark.parametrize("kind", ["numbers", "words", "factor", "ordered factor"])
+def test_vector_beside_a_matrix_is_read_by_its_names(kind: str, tmp_path: Path) -> None:
+    ages = [*map(str, range(40, 40 + len(ASSAY_SAMPLES)))]
+    names = r.strings(ASSAY_SAMPLES[::-1])
+    values = ages[::-1]
+    vector = {
+        "numbers": r.integers([*map(int, values)], names=names),
+        "words": r.strings(values, names=names),
+        "factor": r.factor(values, ages, names=names),
+        "ordered factor": r.factor(values, ages, ordered=True, names=names),
+    }[kind]
     path = tmp_path / "list.rds"
-    path.write_bytes(r.saved(r.listed([MATRIX, numbers], ["x", "age"])))
+    path.write_bytes(r.saved(r.listed([MATRIX, vector], ["x", "age"])))
     table = read_samples(path, None, None)
-    assert table["age"].to_dict() == dict(zip(ASSAY_SAMPLES, map(str, ages), strict=True))
+    assert table["age"].to_dict() == dict(zip(ASSAY_SAMPLES, ages, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["words", "factor"])
+def test_missing_word_with_a_name_is_empty(kind: str, tmp_path: Path) -> None:
+    words = ["ill", None, *["well"] * (len(ASSAY_SAMPLES) - 2)]
+    names = r.strings(ASSAY_SAMPLES[::-1])
+    vector = (
+        r.strings(words, names=names)
+        if kind == "words"
+        else r.factor(words, ["ill", "well"], names=names)
+    )
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([MATRIX, vector], ["x", "state"])))
+    states = read_samples(path, None, None)["state"]
+    assert states.tolist() == ["well"] * (len(words) - 2) + ["", "ill"]
+
+
+def test_columns_with_names_are_read_in_the_order_of_their_table(tmp_path: Path) -> None:
+    names = r.strings(ASSAY_SAMPLES[::-1])  # R ignores names within a data.frame
+    words = [f"state {number}" for number in range(len(ASSAY_SAMPLES))]
+    frame = r.data_frame(
+        {"word": r.strings(words, names=names), "factor": r.factor(words, words, names=names)},
+        ASSAY_SAMPLES,
+    )
+    path = tmp_path / "frame.rds"
+    path.write_bytes(r.saved(frame))
+    table = read_samples(path, None, None)
+    assert table["word"].tolist() == table["factor"].tolist() == words
+
+
+def test_vector_with_some_other_names_is_refused(tmp_path: Path) -> None:
+    names = [*ASSAY_SAMPLES[1:], "stranger"]
+    vector = r.strings(["ill"] * len(names), names=r.strings(names))
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([MATRIX, vector], ["x", "state"])))
+    with pytest.raises(InvalidInput, match=f"vector state has no value for '{ASSAY_SAMPLES[0]}'"):
+        read_samples(path, None, None)
+
+
+def test_names_that_all_differ_leave_the_order_of_the_file(tmp_path: Path) -> None:
+    words = [f"state {number}" for number in range(len(ASSAY_SAMPLES))]
+    patients = r.strings([f"patient {number}" for number in range(len(words))])
+    path = tmp_path / "list.rds"
+    vector = r.strings(words, names=patients)
+    path.write_bytes(r.saved(r.listed([MATRIX, vector], ["x", "state"])))
+    assert read_samples(path, None, None)["state"].tolist() == words

@@ -42,6 +42,8 @@ SAVE_COMMAND = "in R: saveRDS(as.matrix(x), 'expression.rds')"
 SUMMARIZED_SLOTS = ("class", "assays", "colData", "NAMES", "elementMetadata", "rowRanges")
 """Slots that are read of a SummarizedExperiment and of classes that extend it."""
 UNREAD_SLOTS = ("metadata", "seqinfo")  # slots of objects that are not read: they may hold anything
+STRINGS_WITH_NAMES = b"strings with names"  # a class that this module gives to strings, for rdata
+ASCII_FLAG = 64  # of R's strings (R Internals, ASCII_MASK)
 MAX_SEQUENCE_LENGTH = 10_000_000
 """Largest length of a sequence that a file stores by its ends: a damaged file can promise any."""
 
@@ -77,7 +79,10 @@ def read_objects(content: bytes, file_name: str) -> Any:
                 altrep_constructor_dict=_bounded_sequences(rdata.parser.DEFAULT_ALTREP_MAP),
             )
             _remove_unread_slots(syntax_tree.object)
-            return rdata.conversion.convert(syntax_tree)
+            _mark_named_strings(syntax_tree.object, rdata.parser)
+            return rdata.conversion.convert(
+                syntax_tree, _constructors_with_names(rdata.conversion.DEFAULT_CLASS_MAP)
+            )
     except InvalidInput:
         raise
     except MemoryError:
@@ -135,6 +140,59 @@ def _remove_unread_slots(root: Any) -> None:
             pending += [cell.value[0] for cell in kept_cells]
         elif kind in ("LIST", "VEC"):
             pending += node.value
+
+
+def _mark_named_strings(root: Any, parser: Any) -> None:
+    """Give strings with names that lie in a list the class STRINGS_WITH_NAMES, in place.
+
+    Else rdata drops their names, as it drops those of a factor; it keeps them of numbers.
+    """
+
+    def new_node(kind: Any, value: Any, **fields: Any) -> Any:
+        info = parser.RObjectInfo(
+            kind, object=False, attributes=False, tag="tag" in fields, gp=ASCII_FLAG, reference=0
+        )
+        return parser.RObject(info, value, attributes=None, **fields)
+
+    kinds = parser.RObjectType
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.info.type.name in ("LIST", "VEC"):
+            pending += node.value
+        elif (
+            node.info.type.name == "STR"
+            and not node.info.object
+            and "names" in {name for name, _ in _iterate_slots(node)}
+        ):
+            class_name = new_node(kinds.STR, [new_node(kinds.CHAR, STRINGS_WITH_NAMES)])
+            tag = new_node(kinds.SYM, new_node(kinds.CHAR, b"class"))
+            node.attributes = new_node(kinds.LIST, (class_name, node.attributes), tag=tag)
+            node.info.object = True
+
+
+def _constructors_with_names(constructors: Mapping[str | bytes, Any]) -> dict[str | bytes, Any]:
+    """Return rdata's constructors by class; strings and factors with names are labelled arrays."""
+    import xarray
+
+    def labelled_strings(strings: Any, attributes: Mapping[str, Any]) -> Any:
+        values = np.asarray(strings, dtype=object)
+        return xarray.DataArray(values, dims=["name"], coords={"name": attributes["names"]})
+
+    def construct_factor(codes: Any, attributes: Mapping[str, Any]) -> Any:
+        if "names" not in attributes:
+            class_name = "ordered" if "ordered" in attributes["class"] else "factor"
+            return constructors[class_name](codes, attributes)
+        levels = [None, *attributes["levels"]]  # code 0 for missing values
+        level_numbers = np.nan_to_num(np.asarray(codes, dtype=np.float64)).astype(int)
+        return labelled_strings([levels[number] for number in level_numbers], attributes)
+
+    return {
+        **constructors,
+        "factor": construct_factor,
+        "ordered": construct_factor,
+        STRINGS_WITH_NAMES.decode(): labelled_strings,
+    }
 
 
 def _iterate_slots(node: Any) -> Iterator[tuple[str, Any]]:
@@ -221,7 +279,8 @@ def samples(content: bytes, file_name: str, part: str | None) -> TextTable:
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_col_data(value, file_name)
-    table = _find_table_beside(value, other_objects) if hasattr(value, "shape") else None
+    is_array = hasattr(value, "shape")
+    table = _find_table_beside(value, other_objects, file_name) if is_array else None
     if table is None and _is_data_frame(value) and _is_matrix(value) and _text_columns(value):
         table = value[_text_columns(value)]
     return _table_of_set(value if table is None else table, "phenoData", "sample", file_name)
@@ -232,7 +291,8 @@ def genes(content: bytes, file_name: str, part: str | None) -> TextTable:
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_row_data(value, file_name)
-    table = _find_table_beside(value, other_objects, "genes") if hasattr(value, "shape") else None
+    is_array = hasattr(value, "shape")
+    table = _find_table_beside(value, other_objects, file_name, "genes") if is_array else None
     return _table_of_set(value if table is None else table, "featureData", "gene", file_name)
 
 
@@ -307,12 +367,17 @@ def _is_matrix(value: Any) -> bool:
 
 
 def _find_table_beside(
-    value: Any, other_objects: Mapping[str, Any], axis: Literal["samples", "genes"] = "samples"
+    value: Any,
+    other_objects: Mapping[str, Any],
+    file_name: str,
+    axis: Literal["samples", "genes"] = "samples",
 ) -> pd.DataFrame | None:
     """Return the table or vectors beside a matrix with an entry for each sample, or for each gene.
 
     None if nothing fits. Samples are the shorter side of the matrix if anything fits that, genes
     are the longer one. A table with a name of the other axis (`genes` of a DGEList) is left out.
+
+    Raises InvalidInput: the names of a vector are in part those of the matrix.
     """
     import pandas as pd
 
@@ -337,25 +402,38 @@ def _find_table_beside(
         for entry in sorted(tables, key=lambda table: not _text_columns(table)):
             if set(map(str, entry.index)) == set(map(str, names)):
                 return entry
-        vectors = {
-            name: _vector_cells(entry, names)
-            for name, entry in entries_of_length.items()
-            if entry.ndim == 1
-        }
+        vectors = {name: entry for name, entry in entries_of_length.items() if entry.ndim == 1}
         if vectors:
-            return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
+            cells = {
+                name: _vector_cells(vector, names, f"the vector {name}", file_name)
+                for name, vector in vectors.items()
+            }
+            return pd.DataFrame(cells, index=pd.Index(names), dtype=object)
     return None
 
 
-def _vector_cells(vector: Any, names: Sequence[Any]) -> list[Any]:
-    """Return the values of a vector, in the order of `names` if it has the same names."""
+def _vector_cells(vector: Any, names: Sequence[Any], label: str, file_name: str) -> list[Any]:
+    """Return the values of a vector, in the order of `names` if it has the same names.
+
+    Without names, or if all differ, the order of the file counts. Raises InvalidInput if some
+    differ. label: words for the vector.
+    """
     values: list[Any] = np.asarray(vector).tolist()
     if not getattr(vector, "coords", None):  # without names
         return values
     (vector_names,) = _dimnames(vector)
     value_of_name = dict(zip(map(str, vector_names), values, strict=True))
-    has_same_names = len(value_of_name) == len(names) and set(value_of_name) == set(map(str, names))
-    return [value_of_name[str(name)] for name in names] if has_same_names else values
+    shared_names = value_of_name.keys() & set(map(str, names))
+    if not shared_names:
+        return values
+    if len(shared_names) < len(names):
+        other_names = [name for name in map(str, names) if name not in shared_names]
+        raise input_error(
+            file_name,
+            f"{label} has no value for {listing(other_names)} of the matrix, but it has for others "
+            "of its names; give the vector the names of the matrix in R, or remove its names",
+        )
+    return [value_of_name[str(name)] for name in names]
 
 
 def _class_name(value: Any) -> str:
