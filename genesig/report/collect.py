@@ -288,6 +288,8 @@ def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
     path: keys of the report that lead to the part, with dots between them; elements of a list have
     the path of the list. digits: those of the part around it.
     """
+    if value is None or type(value) in (str, int, bool):  # first, as most values are
+        return value
     digits = SIGNIFICANT_DIGITS.get(path, digits)
     if isinstance(value, Mapping):
         return {
@@ -306,7 +308,7 @@ def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
         if not math.isfinite(value):
             return None
         return rounded(value, digits) if digits else value
-    return value if value is None or isinstance(value, bool | int) else str(value)
+    return value if isinstance(value, int) else str(value)
 
 
 def _warnings(report: Report, results: StudyResults) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -758,19 +758,18 @@ def make_splits(study: Study, dataset: Dataset, rng: np.random.Generator) -> Spl
     )
 
 
-def screen(dataset: Dataset, train: Sequence[str], size: int) -> tuple[Any, Any, float]:
-    """Choose genes by correlation; ridge on them. Returns (genes, weights, intercept)."""
-    rows = dataset.rows(train)
-    X = dataset.X[rows]
-    y = dataset.response()[rows]
+def screen(X: Any, y: Any, sizes: Sequence[int]) -> Iterator[tuple[Any, Any, float]]:
+    """Yield genes, weights and intercept of each size: genes by correlation, a ridge on them."""
     mean = X.mean(axis=0)
-    Xc = X - X.mean(axis=0)
+    Xc = X - mean
     yc = y - y.mean()
     r = np.abs(Xc.T @ yc) / (Xc.std(axis=0) + 1e-9)
-    genes = np.sort(np.argsort(-r, kind="stable")[:size])
-    A = Xc[:, genes]
-    w = np.linalg.solve(A.T @ A + 0.3 * len(rows) * np.eye(len(genes)), A.T @ yc)
-    return genes, w, float(y.mean() - mean[genes] @ w)
+    order = np.argsort(-r, kind="stable")
+    for size in sizes:
+        genes = np.sort(order[:size])
+        A = Xc[:, genes]
+        w = np.linalg.solve(A.T @ A + 0.3 * len(y) * np.eye(len(genes)), A.T @ yc)
+        yield genes, w, float(y.mean() - mean[genes] @ w)
 
 
 def make_fits(
@@ -786,10 +785,12 @@ def make_fits(
     )
     sizes = np.maximum(1, np.tile(LIST_SIZES, m) + rng.integers(-2, 3, m * len(LIST_SIZES)))
     kept_sizes = np.where(study.empty | (sizes > study.longest), 0, sizes)
+    y = dataset.response()
+    trains = [dataset.rows(split.train) for split in splits]
     fits = [
-        screen(dataset, split.train, size)
-        for split, row in zip(splits, kept_sizes.reshape(m, -1), strict=True)
-        for size in row
+        fit
+        for rows, row_sizes in zip(trains, kept_sizes.reshape(m, -1), strict=True)
+        for fit in screen(dataset.X[rows], y[rows], row_sizes)
     ]
     tests = [dataset.rows(split.test) for split in splits]
     scores = [

@@ -32,12 +32,13 @@ class TopicResults(NamedTuple):
 
 def rounded(values: Any, digits: int) -> Any:
     """Return values to `digits` significant digits, as nested lists; None for NaN and infinity."""
+    if isinstance(values, float):  # first, as most values are
+        return float(f"{values:.{digits - 1}e}") if math.isfinite(values) else None
     if isinstance(values, np.ndarray):
         values = values.tolist()
     if isinstance(values, list | tuple):
         return [rounded(value, digits) for value in values]
-    is_finite = values is not None and math.isfinite(values)
-    return float(f"{values:.{digits - 1}e}") if is_finite else None
+    return None if values is None else rounded(float(values), digits)
 
 
 def float_fields(row: Any, *keys: str) -> Any:
