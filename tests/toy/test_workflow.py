@@ -17,6 +17,7 @@ from study_runs import (
     HOSTILE,
     assert_alike,
     command,
+    differing_results,
     environment,
     make_study,
     planned,
@@ -246,10 +247,7 @@ def test_a_killed_run_resumes_on_one_core_to_the_same_result(finished, tmp_path)
     folder = make_study(tmp_path)
     kill(folder, "linear/final.npz")
     run(folder, cores=1)
-    new_results = results(folder)
-    finished_results = results(finished)
-    assert new_results.keys() == finished_results.keys()
-    assert [name for name in new_results if new_results[name] != finished_results[name]] == []
+    assert differing_results(results(folder), results(finished)) == []
 
 
 def test_corrected_file_is_read_again_whatever_its_age(finished):
