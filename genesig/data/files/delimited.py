@@ -179,8 +179,8 @@ class Matrix:
     annotation: tuple[str, ...] = ()
     # ids of rows that a column marks as decoys or contaminants
     marked: frozenset[str] = frozenset()
-    corner: str = ""  # header of the column with the names of the rows
-    # further names of the columns, from lines above or below the header
+    corner: str = ""  # header of the column of the file with the names of its rows
+    # further names of the columns of the file, from lines above or below the header
     headers: tuple[tuple[str, ...], ...] = ()
     has_counts: bool = False  # whether the file states that its values are counts
 
@@ -230,6 +230,7 @@ class Matrix:
 
     def subset(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         """Return the rows and columns of these indices, with texts, lines of the file and notes."""
+        file_rows, file_columns = (columns, rows) if self.transposed else (rows, columns)
         new_row = {old: new for new, old in enumerate(rows)}
         new_column = {old: new for new, old in enumerate(columns)}
         texts = {}
@@ -244,7 +245,8 @@ class Matrix:
             columns=tuple(self.columns[column] for column in columns),
             cells=self.cells[np.ix_(list(rows), list(columns))],
             texts=texts,
-            lines=tuple(self.lines[k] for k in (columns if self.transposed else rows)),
+            lines=tuple(self.lines[k] for k in file_rows),
+            headers=tuple(tuple(header[k] for k in file_columns) for header in self.headers),
         )
 
     def transpose(self) -> Matrix:

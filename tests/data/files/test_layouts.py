@@ -113,6 +113,26 @@ def test_symbols_beside_the_ids_are_those_of_the_study(
 MARKED = "gene\ts1\ts2\n<<<<<<< HEAD\ng1\t1\t2\n=======\ng1\t1\t3\n>>>>>>> other\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<!DOCTYPE html>\n<html></html>\n", "is a web page"),
+        ("<<<<<<< HEAD\ng1\t1\n", "line 1: '<<<<<<< HEAD' is git's mark of a conflict"),
+    ],
+)
+def test_other_file_behind_a_byte_order_mark_is_named(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        read(tmp_path, f"\N{BYTE ORDER MARK}{text}", "f.tsv")
+
+
+def test_further_headers_follow_the_columns_of_a_part() -> None:
+    matrix = Matrix(("g",), ("s1", "s2"), np.ones((1, 2)), {}, (2,), headers=(("a", "b"),))
+    assert matrix.subset([0], [1]).headers == (("b",),)
+    assert matrix.transpose().subset([1], [0]).headers == (("b",),)
+
+
 @pytest.mark.parametrize("kind", ["matrix", "sample table", "config"])
 def test_git_conflict_marks_are_named(kind: str, tmp_path: Path) -> None:
     (tmp_path / "f.tsv").write_text(MARKED)

@@ -144,6 +144,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         PHENO.assign(site=TUMOUR_LABELS, weight=range(N)),
         "column 'y'.* 'site' of the data.frame is not numeric",
     ),
+    "symbols of genes without names": (
+        pd.DataFrame(CELLS[:4], columns=MATRIX_GENES).assign(symbol=list("aabb")),
+        "column 'symbol' of the data.frame is not numeric",
+    ),
     "words only": (
         {"x": r_matrix(CELLS.astype(str), MATRIX_SAMPLES, MATRIX_GENES)},
         "holds text, not numbers",
@@ -161,6 +165,19 @@ def test_file_without_a_matrix_is_refused(
     with pytest.raises(InvalidInput, match=words) as error_info:
         read_matrix(path)
     assert len(str(error_info.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("n_samples", [99, 100])
+def test_symbols_beside_any_number_of_samples_are_read(
+    n_samples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [f"S{k}" for k in range(n_samples)]
+    values = pd.DataFrame(1.0, index=["ENSG1", "ENSG2"], columns=samples)
+    frame = values.assign(symbol=["TP53", "EGFR"], biotype="coding")
+    matrix = read_matrix(write_r_data(monkeypatch, tmp_path, frame))
+    assert (matrix.rows, matrix.columns) == (("ENSG1", "ENSG2"), tuple(samples))
+    assert dict(matrix.symbols) == {"ENSG1": "TP53", "ENSG2": "EGFR"}
+    assert matrix.annotation == ("symbol", "biotype")
 
 
 def test_a_table_of_samples_keeps_all_its_columns(

@@ -499,31 +499,37 @@ def _text_columns(frame: pd.DataFrame) -> list[Any]:
 def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     """Return a data.frame as a matrix; a column of distinct words may name its rows.
 
-    Other columns of words stay as text, unless the data.frame has samples with their classes.
+    `without_annotation` takes out other columns of words that describe genes. The rest stays as
+    text, unless there are many numbers and no symbols: these words are classes of samples.
+
+    Raises InvalidInput: half of the columns are words, or rows that are genes have no names.
     """
     word_columns = _text_columns(frame)
+    if not word_columns:
+        return number_matrix(frame.index, frame.columns, _frame_numbers(frame))
     ids = _column_of_ids(frame, word_columns)
-    if not word_columns or (ids is None and _is_matrix(frame)):
-        cells = frame.drop(columns=word_columns)
-        return number_matrix(frame.index, cells.columns, _frame_numbers(cells))
+    rows = frame.index if ids is None else frame[ids]
+    columns = frame if ids is None else frame.drop(columns=[ids])
+    text_columns = {name for name in word_columns if name != ids}
+    numbers = columns.assign(**dict.fromkeys(text_columns, np.nan))
+    matrix_of_numbers = number_matrix(rows, columns.columns, _frame_numbers(numbers))
+    texts = {
+        (row, column): text_of(cell)
+        for column, name in enumerate(columns.columns)
+        if name in text_columns
+        for row, cell in enumerate(columns.iloc[:, column].tolist())
+    }
+    parsed = without_annotation(replace(matrix_of_numbers, texts=texts), file_name)
+    if ids is None and _is_matrix(frame) and not parsed.symbols:
+        number_columns = [k for k, name in enumerate(parsed.columns) if name not in text_columns]
+        return parsed.subset(range(len(frame)), number_columns)
     if 2 * len(word_columns) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise input_error(
             file_name,
             f"column {listing(map(str, word_columns))} of the data.frame is not numeric; name the "
             "rows by the genes, and keep numbers beside them",
         )
-    rows = frame.index if ids is None else frame[ids]
-    columns = frame if ids is None else frame.drop(columns=[ids])
-    text_columns = {name for name in word_columns if name != ids}
-    numbers = columns.assign(**{name: np.nan for name in text_columns}) if text_columns else columns
-    matrix_of_numbers = number_matrix(rows, columns.columns, _frame_numbers(numbers))
-    texts = {
-        (row, column): text_of(cell)
-        for column, name in enumerate(columns.columns)
-        if name in text_columns
-        for row, cell in enumerate(columns[name].tolist())
-    }
-    return without_annotation(replace(matrix_of_numbers, texts=texts), file_name)
+    return parsed
 
 
 def _column_of_ids(frame: pd.DataFrame, text_columns: Sequence[Any]) -> Any:

@@ -111,7 +111,7 @@ def _choose_assay(
         raise input_error(
             file_name,
             f"holds {len(assays)} assays: {listing(assays, max_names=9)}; choose one by data.part, "
-            "from a file without other objects",
+            "and save the object alone if the file holds others",  # `part` names the object there
             key="data.part",
         )
     return name

@@ -105,6 +105,7 @@ def opening_text(content: bytes) -> str:
 
 def _check_kind(content: bytes, file_name: str) -> None:
     """Raise InvalidInput for other file types, for marks of git's conflicts, for zero bytes."""
+    content = content.removeprefix("\N{BYTE ORDER MARK}".encode())
     for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
             raise input_error(file_name, f"is {description}")
