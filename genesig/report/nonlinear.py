@@ -367,11 +367,10 @@ def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
         f" {decimal(curve['r2_with_line'])}"
         for curve in record["curves"]
     )
+    score_name = "mean score" if has_classes else "mean prediction"
     return Picture(
         "nonlinear_curves",
-        partial(
-            draw_dependence, record["curves"], "mean score" if has_classes else "mean prediction"
-        ),
+        partial(draw_dependence, record["curves"], score_name),
         data=transposed(
             ("gene", "symbol", "value", "effect", "samples"),
             [
@@ -381,8 +380,8 @@ def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
             ],
         ),
         title="Partial dependence on the top genes",
-        description=f"Mean score of the final model along {counted(n_curves, 'gene')}:"
-        f" {clean(curve_texts)}.",
+        description=f"{score_name.capitalize()} of the final model along"
+        f" {counted(n_curves, 'gene')}: {clean(curve_texts)}.",
         caption=WORDS.text("curves_caption", record),
     )
 

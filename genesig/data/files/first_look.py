@@ -357,12 +357,13 @@ def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     if not never_logged(X):
         close = "though they are large: they lie close together"
         reason = f"Values that look logged ({size}), {close}; nothing is done to them."
-        bulk = sizes(without_largest_genes(X))
+        bulk = sizes(without_largest_genes(X))  # the values by which `never_logged` decides
         return [], (reason,) if looks_raw(bulk.p99, bulk.largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
         return [{"step": "log_cpm"}], (f"Counts, never logged ({size}): {zeros}.",)
-    shape = "no zero" if (cells > 0).all() else "hardly any whole number"
+    other_shape = "values below 0" if (cells < 0).any() else "hardly any whole number"
+    shape = "no zero" if (cells > 0).all() else other_shape
     reason = f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
     step = log2_step(X)
     return [step], (reason, *_floor_reasons(X, step))

@@ -137,7 +137,7 @@ def _omic_indicators(dataset: Dataset) -> pd.DataFrame:
         if lacks_omic.any()
     ]
     indicator_rows = dataset.var.iloc[first_genes].copy()
-    indicator_rows.index = indicator_rows[OMIC].astype(str) + INDICATOR_SUFFIX
+    indicator_rows.index = indicator_rows[OMIC].astype(str).rename("gene") + INDICATOR_SUFFIX
     indicator_rows["symbol"] = indicator_rows.index
     return indicator_rows
 

@@ -204,8 +204,10 @@ def test_means_are_those_of_the_training_samples():
 
 def test_an_omic_that_samples_lack_has_one_indicator():
     raw, lacks = study_without_proteins()
+    raw = replace(raw, var=raw.var.rename_axis("gene"))
     normalised = normalise_samples(raw, samples=BY_OMIC, folds=MEAN_IMPUTED_FOLDS)
     assert normalised.genes == [*raw.genes, "protein missing"]
+    assert normalised.var.index.name == "gene"
     assert np.flatnonzero(normalised.X[:, -1]).tolist() == lacks.tolist()
     assert normalised.var[OMIC].tolist()[-1] == "protein"
     assert lacks_omics(raw).sum(axis=0).tolist() == [15, 0]

@@ -82,7 +82,10 @@ def test_a_regression_is_told_in_r2():
     assert "Its R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
     assert "adds something" in text
-    assert "the class" not in " ".join(nonlinear_section(data, LIMITS).words)
+    section = nonlinear_section(data, LIMITS)
+    assert "the class" not in " ".join(section.words)
+    curves = next(item for item in section.items if item.name == "nonlinear_curves")
+    assert curves.description.startswith("Mean prediction of the final model along")
 
 
 @pytest.mark.slow
