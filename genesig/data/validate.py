@@ -23,12 +23,12 @@ from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
     check_kind_of_table,
     count_label_classes,
-    describe_not_offered,
+    describe_unavailable_analyses,
     examine_config,
     resolve_config,
 )
 from genesig.data.study.confounding import check_combat_covariates
-from genesig.data.study.cost import Size, check_cost, describe_costs, slowness, study_costs
+from genesig.data.study.cost import Size, check_cost, cpu_slowness, describe_costs, study_costs
 from genesig.data.study.covariates_check import check_training_sets
 from genesig.data.study.dataset import Inputs, read_inputs
 from genesig.data.study.gene_columns import check_groups
@@ -184,7 +184,7 @@ def _make_examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
     """Return the examination with the study's summary and its cost in words."""
-    cost = "" if size is None else describe_costs(study_costs(config, size), slowness())
+    cost = "" if size is None else describe_costs(study_costs(config, size), cpu_slowness())
     return Examination(tuple(order_by_level(problems)), _summary(inputs, config), cost, size)
 
 
@@ -347,10 +347,10 @@ def _summary(inputs: Inputs, config: Config) -> str:
     n_dropped_of_kind = Counter(drop["kind"] for drop in dropped)
     dropped_text = ", ".join(counted(count, noun) for noun, count in n_dropped_of_kind.items())
     genes_text = counted(len(inputs.expression.genes), "gene")
-    not_offered_text = describe_not_offered(design.kind, config["data"])
+    unavailable_text = describe_unavailable_analyses(design.kind, config["data"])
     phrases = (
         f"{samples_text}, {genes_text}",
         f"left out: {dropped_text}" if dropped_text else "",
-        not_offered_text,
+        unavailable_text,
     )
     return "; ".join(part for part in phrases if part)

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
 from genesig.data.steps.missing_indicators import count_indicators
-from genesig.data.study.config_check import describe_not_offered
+from genesig.data.study.config_check import describe_unavailable_analyses
 from genesig.data.study.confounding import strongest_association
 from genesig.report.page.measure import class_codes
 from genesig.report.page.record import (
@@ -359,6 +359,7 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
     """Return (name, text) of each fact of the study; facts without a text are left out."""
     study_facts = data["study"]
     design = data["design"]
+    data_section = data["config"].get("data", {})
     pairs = [
         ("Genes", genes_and_indicators(study_facts["genes"], study_facts["indicators"])),
         ("Label", WORDS.text("label", data)),
@@ -369,7 +370,7 @@ def _study_facts(data: Study) -> list[tuple[str, str]]:
         ("Outer splits", WORDS.text("outer_splits", design)),
         ("Inner folds", WORDS.text("inner_folds", design)),
         ("Half-subsamples", str(design["subsamples"])),
-        ("Not applied", describe_not_offered(study_facts["task"], data["config"].get("data", {}))),
+        ("Not applied", describe_unavailable_analyses(study_facts["task"], data_section)),
     ]
     return [(name, value) for name, value in pairs if value]
 

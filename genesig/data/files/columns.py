@@ -141,7 +141,7 @@ def cells_of(table: pd.DataFrame, name: str) -> list[str]:
     return [cell for cell in map(str, table[name]) if not is_missing(cell)]
 
 
-def answers_of(table: pd.DataFrame, name: str) -> list[str]:
+def evaluable_cells(table: pd.DataFrame, name: str) -> list[str]:
     """Return the cells of a column that have a value: neither missing nor "unknown" or the like."""
     unknown = unknown_words(table, name)
     return [cell for cell in cells_of(table, name) if cell not in unknown]
@@ -162,7 +162,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
     Words such as "unknown" are no classes.
     """
     for name in dict.fromkeys(map(str, table.columns)):
-        counts = Counter(answers_of(table, name))
+        counts = Counter(evaluable_cells(table, name))
         if 2 <= len(counts) <= MAX_CLASSES and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES:
             yield name, counts
 
@@ -170,7 +170,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
 def number_columns(table: pd.DataFrame) -> Iterator[str]:
     """Yield each column of numbers that are no classes, covariates, dates or numbers of samples."""
     for name in dict.fromkeys(map(str, table.columns)):
-        cells = answers_of(table, name)
+        cells = evaluable_cells(table, name)
         has_classes = len(set(cells)) <= MAX_CLASSES
         if not all(map(is_number, cells)) or has_classes or background_rank(table, name):
             continue
@@ -229,7 +229,7 @@ def background_rank(table: pd.DataFrame, name: str) -> int:
 
     Columns that a program adds have 2, too, and blank columns.
     """
-    are_sexes = {cell.lower() for cell in answers_of(table, name)} <= SEXES
+    are_sexes = {cell.lower() for cell in evaluable_cells(table, name)} <= SEXES
     is_added = any(pattern.fullmatch(name) for pattern in (INSTRUMENT_NAME, REDCAP_NAME))
     if are_sexes or is_added or SELDOM_OUTCOME_NAME.fullmatch(_split_camel_case(name)):
         return 2
@@ -300,7 +300,7 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
 
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
     """Return a pair with the word of its event and, if there is one, a second column of times."""
-    counts = Counter(answers_of(table, event))
+    counts = Counter(evaluable_cells(table, event))
     word = event_word(counts, event, rank_sum_of_times(table, time, event))
     lacking = find_lacking_times(table, time, event, "1" if word is None else word)
     return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
@@ -507,7 +507,7 @@ def units_of_times(table: pd.DataFrame, time: str) -> tuple[str, Counter[str]] |
     words_of_time = set(words_of(time))
     for name in dict.fromkeys(map(str, table.columns)):
         words = set(words_of(name)) - TIME_WORDS - {"unit", "units"}
-        units = [unit_of(cell) for cell in answers_of(table, name)]
+        units = [unit_of(cell) for cell in evaluable_cells(table, name)]
         if name != time and words <= words_of_time and units and None not in units:
             return name, Counter(filter(None, units))
     return None

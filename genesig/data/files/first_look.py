@@ -17,11 +17,11 @@ from genesig.data.files.columns import (
     BATCH_NAME,
     MIN_CLASS_SAMPLES,
     TimeAndEvent,
-    answers_of,
     are_codes,
     background_rank,
     cells_of,
     class_columns,
+    evaluable_cells,
     find_patient_column,
     is_clinical,
     number_columns,
@@ -575,7 +575,7 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     # Cells such as "300 days", each with the number that it should be.
     marked_times = [
         (cell, number)
-        for cell in answers_of(table, pair.time)
+        for cell in evaluable_cells(table, pair.time)
         if not is_number(cell) and (number := number_of_time(cell))
     ]
     if marked_times:
@@ -607,7 +607,7 @@ def _describe_classes(table: pd.DataFrame, name: str, counts: Counter[str]) -> s
 
 def _describe_numbers(table: pd.DataFrame, name: str) -> str:
     """Return the line about a column of numbers."""
-    values = [float(cell) for cell in answers_of(table, name)]
+    values = [float(cell) for cell in evaluable_cells(table, name)]
     return f"Column '{name}': {min(values):g} to {max(values):g}, numbers: data.task: regression"
 
 

@@ -136,7 +136,7 @@ def check_kind_of_table(config: Config, kind: str, source: str) -> list[Problem]
     ]
 
 
-def describe_not_offered(kind: str, data: Config) -> str:
+def describe_unavailable_analyses(kind: str, data: Config) -> str:
     """Return a phrase that names the analyses this study cannot have, '' if it can have all.
 
     kind: a key of `LABEL_RULES`.

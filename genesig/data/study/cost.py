@@ -308,7 +308,7 @@ def job_resources(cost: Cost) -> dict[str, int]:
 
 
 def describe_costs(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
-    """Return time and memory of a study in words; slowness: see the function of that name."""
+    """Return time and memory of a study in words; slowness: from `cpu_slowness`."""
     seconds = slowness * sum(cost.total_seconds for cost in costs.values())
     largest_mb = max(cost.megabytes for cost in costs.values())
     return (
@@ -584,13 +584,13 @@ class TimeLeftFormatter(logging.Formatter):
 
 LOOP_SECONDS = 0.0019
 ARRAY_SECONDS = 0.00095
-"""Processor seconds of the two trials of `slowness` on the reference, an AMD EPYC of two cores."""
+"""Processor seconds of both trials of `cpu_slowness` on the reference, an AMD EPYC of two cores."""
 
 TRIALS = 5  # repeats of both trials; the fastest counts, as other work makes a trial only slower
 
 
 @cache
-def slowness() -> float:
+def cpu_slowness() -> float:
     """Return this processor's time for a loop and for array sums, relative to the reference.
 
     Geometric mean of both ratios. The measurement takes less than a tenth of a second.

@@ -21,8 +21,8 @@ from genesig.data.files.columns import (
     MARKED_TIME,
     YES_WORDS,
     TimeAndEvent,
-    answers_of,
     class_columns,
+    evaluable_cells,
     event_by_name,
     event_word,
     find_lacking_times,
@@ -110,9 +110,9 @@ def dated_death_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
     date_columns = [
         name
         for name in dict.fromkeys(map(str, table.columns))
-        if (answers := answers_of(table, name)) and all(map(DATE.match, answers))
+        if (answers := evaluable_cells(table, name)) and all(map(DATE.match, answers))
     ]
-    deaths = [name for name in dict.fromkeys(answers_of(table, label)) if DEATH.search(name)]
+    deaths = [name for name in dict.fromkeys(evaluable_cells(table, label)) if DEATH.search(name)]
     if len(date_columns) >= 2 and len(deaths) == 1:
         yield (
             f"'{deaths[0]}' is an event, and {listing(date_columns)} are dates; as classes, "

@@ -18,9 +18,9 @@ from genesig.data.study.cost import (
     Cost,
     Size,
     check_cost,
+    cpu_slowness,
     describe_costs,
     job_resources,
-    slowness,
     study_costs,
 )
 from genesig.data.study.gene_sets import check_gene_sets
@@ -102,7 +102,7 @@ def test_slowness_of_the_processor_multiplies_the_seconds():
     assert (
         describe_costs(costs, slowness=2.0) == "takes about 82 s of one processor, 400 MB for a job"
     )
-    assert 0.05 < slowness() < 50
+    assert 0.05 < cpu_slowness() < 50
 
 
 def test_every_kind_has_its_own_cost():
