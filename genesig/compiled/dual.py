@@ -52,8 +52,8 @@ OBJECTIVE_ROUNDING_SHARE = 1e-14  # rise of the objective that is rounding, as a
 class DualProblem(NamedTuple):
     """The dual on the n training rows and the W features of a working set."""
 
-    Z: Array  # (W, n) standardised features, times √v
-    y: Array  # (n,)
+    Z: Array  # (W, n) standardised features, times √v of the sample weights v
+    y: Array  # (n,) responses, times √v
     thresholds: Array  # (W,) ``n tau w_j / 2``
     ridge: float  # ``n mu``
     in_gram: Array  # (W,) 1 for the features A that are part of `gram`, 0 for the others

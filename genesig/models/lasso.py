@@ -107,7 +107,7 @@ def cox_net(X: Array, y: Array, X_test: Array, folds: Folds, l1_shares: Sequence
     """Return scores of test rows, (n_test,), by penalised Cox regression.
 
     L1 share and tau are those with the largest likelihood of left-out rows. y has the fields time
-    and event; a fold counts only if its training rows have an event.
+    and event; a fold counts only if its training rows have an event; without a fold scores are 0.
 
     Source: Simon, Friedman, Hastie and Tibshirani 2011.
     """

@@ -155,7 +155,7 @@ def penalty_terms(
 def set_kernels(
     loss: Loss, args_of_set: Callable[[Any, int, int], Any]
 ) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return the functions that fit training sets, and that compute their gaps; one caller each.
+    """Return functions that fit training sets and compute their gaps; inlined, one caller each.
 
     ``args_of_set(response, t, n)`` returns the `loss_args` of training set t with n samples.
     """

@@ -1,8 +1,8 @@
 """Files that are either complete or absent: arrays, tables, JSON.
 
 A name in a table that a spreadsheet would compute as a formula is written with an apostrophe before
-it, as spreadsheets mark text, and read back without it. Numbers, single signs and all other names
-are written as they are.
+it, as spreadsheets mark text, and read back without it; so is a name that begins like a marked one.
+Numbers, single signs and all other names are written as they are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MARKED_NAME = re.compile(r"'+[=+\-@\t\r]")  # beginning of a marked name, ``'=SU
 
 
 def mark_formula(name: Any) -> Any:
-    """Return a name with an apostrophe before it if a spreadsheet would compute it.
+    """Return a name with an apostrophe before it if it is a formula or begins like a marked one.
 
     `unmark_formula` reverses this. Anything but a text is returned as it is.
     """

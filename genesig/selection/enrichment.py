@@ -336,7 +336,7 @@ def shuffled_scores(
     """Return the scores of all sets under permuted labels, (n_shuffles, n_sets)."""
     null = np.empty((n_shuffles, len(measured.sizes())))
     for number in range(1, n_shuffles + 1):  # permutation 0 has the observed labels
-        X = dataset.X[draw_permutation(dataset, splits, number)]
+        X = dataset.X[draw_permutation(dataset, splits, number)]  # labels keep their covariates
         statistic = by_gene(statistics(replace(dataset, X=X)), measured)
         null[number - 1] = maxmean_scores(statistic, measured)
     return null

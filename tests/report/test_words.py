@@ -319,7 +319,8 @@ def stability_words(data):
 
 def test_overlapping_splits_are_no_stability():
     inputs = arguments(Study(subsamples=0))
-    inputs["tables"]["stability"]["stability"] = 1.0
+    table = inputs["tables"]["stability"]
+    table.loc[table["source"].eq("outer_splits"), "stability"] = 1.0
     data = collect(StudyResults(**inputs))
     tile = stability_words(data)
     assert tile.answer == UNKNOWN

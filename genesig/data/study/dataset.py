@@ -69,7 +69,7 @@ class Inputs:
     problems: list[Problem]
     # (n_genes,) float: prior weights of the genes of the matrix; None without any
     weights: Array | None = None
-    table: pd.DataFrame | None = None  # the gene table as it is in its file; its cells are strings
+    table: pd.DataFrame | None = None  # gene table of strings, without prior weights and places
     # chromosomes and positions (n_genes,) of the genes of the matrix; None if unknown
     places: tuple[Array, Array] | None = None
     pool: Pool | None = None  # the joint matrix and table of several studies; None for one study
@@ -80,7 +80,7 @@ class Inputs:
         """Return symbols, further columns, weights, omics and positions of the genes of the matrix.
 
         Blank cells, and genes that the table lacks, get the gene's own id. A column that the table
-        lacks is left out: the step that needs it raises the error.
+        lacks, or has twice, is left out: the step that needs it raises the error.
         """
         import pandas as pd
 

@@ -94,7 +94,7 @@ def fill_risk_set_sums(terms: Terms, x: Array, out: Array) -> None:
 
 @compiled
 def fill_term_sums(terms: Terms, y: Array, out: Array) -> None:
-    """Fill out (n,) with ``Σ_l (c_lj / v_j) y_l``, sums over the terms for which j is at risk."""
+    """Fill out (n,) with ``Σ_l (c_lj / v_j) y_l``, y (T,), over the terms l with j at risk."""
     sum_after = 0.0
     k = len(y) - 1
     position = len(out)

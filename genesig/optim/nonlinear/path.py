@@ -61,7 +61,7 @@ class Solution:
 
     @property
     def support(self) -> Array:
-        """Return the selected variables: those whose multipliers reach their bound."""
+        """Return the selected variables: those whose norm is not 0."""
         return np.flatnonzero(self.norms)
 
     def evaluate(self, kernel: Kernel, points: Array, X: Array, nu: float) -> tuple[Array, Array]:
@@ -185,7 +185,7 @@ def follow_path(
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        fraction_step = fraction_of_previous - fraction_of_q  # 0 as long as there is one fit
+        fraction_step = fraction_of_previous - fraction_of_q  # 0 until a fit is below tau_max
         start = (
             q.extrapolate(instance.X, previous_q, (fraction_of_q - fraction) / fraction_step)
             if fraction_step

@@ -67,7 +67,7 @@ class BlockPoint(NamedTuple):
     alpha: Array  # (T, n)
     products: Array  # (W, T, n) ``G_k alpha``, or (W, T, 1) ``z_k'alpha`` of columns
     value: float  # P(rho)
-    gap: float  # duality gap among the W blocks, relative to ``||Y||²/n``
+    gap: float  # duality gap among the W blocks, relative to ``||Y||² / samples``
 
 
 @jit_inline
@@ -166,10 +166,11 @@ def evaluate(problem: BlockProblem, rho: Array) -> BlockPoint:
 def working_set_gap(
     problem: BlockProblem, e: Array, q: Array, alpha: Array, y_alpha: float
 ) -> float:
-    """Return the duality gap among the W blocks, relative to ``||Y||²/n``.
+    """Return the duality gap among the W blocks, relative to ``||Y||² / samples``.
 
-    The dual point is the residual n alpha, scaled down until no gradient of a block is longer than
-    tau w_k. The gap is that of `solution.block_gap`; y_alpha is ``<Y, alpha>``.
+    The dual point is s r, the residual r = samples alpha scaled by s <= 1 until no gradient g_k is
+    longer than tau w_k. With y_alpha = <Y, alpha> the gap is, as in `solution.block_gap`, ``Σ_k
+    (tau w_k - ||g_k||) ||v_k|| + (1 - s) (2 y_alpha - (1 + s) (||r||² / samples + mu ||v||²))``.
     """
     gap = 0.0
     max_dual_norm = problem.tau

@@ -235,8 +235,8 @@ def block_paths(
 ) -> list[BlockPath]:
     """Solve for P responses at once, whose certificates share their products with X.
 
-    responses (P, n, T), centred. tau (P, M). mu, tolerance: as in `block_path`. A path ends before
-    its first fit of more than `max_blocks` blocks.
+    design: `Columns` or `Kernels` of the n rows. responses (P, n, T), centred. tau (P, M).
+    mu, tolerance: as in `block_path`. A path ends before its first fit of more than `max_blocks`.
     """
     check_levels(tau, mu)
     if responses.shape[1] != design.n:

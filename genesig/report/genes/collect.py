@@ -463,7 +463,7 @@ def _most_different_class(test_units: Units, gene_values: Array) -> int:
 def _measure_one_class(
     test_units: Units, gene_values: Array, class_code: int
 ) -> tuple[ValueAndInterval, ValueAndInterval]:
-    """Return AUC and difference of the means of one class against the others."""
+    """Return AUC and difference of means of one class, by its index in y, against the others."""
     is_class = test_units.y == class_code
     return delong(np.where(is_class, 1.0, -1.0), gene_values), _welch_interval(
         gene_values[is_class], gene_values[~is_class]

@@ -211,6 +211,7 @@ def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
 
 
 MAX_COMPONENTS = 8  # components in the figure of associations
+MAX_NAMED_OUTLIERS = 12  # outliers with a name in the figure of components
 SHARE_COLOURS = LinearSegmentedColormap.from_list("share", ["#f3f2ee", "#b3d3e6", "#5fa5d0"])
 
 
@@ -266,7 +267,7 @@ def draw_components(data: QualityStudy) -> Figure:
     for ax in axes[0]:
         _draw_component_axes(ax, record["components"]["explained"])
         name_points(ax, points[:, 0], points[:, 1], record["samples"])
-        for outlier in record["outliers"][:12]:
+        for outlier in record["outliers"][:MAX_NAMED_OUTLIERS]:
             ax.annotate(
                 shorten(outlier["sample"], 14),
                 points[outlier["row"], :2],

@@ -171,7 +171,7 @@ def _interval_over_groups(
     variances = [float(sample_differences.var(ddof=1)) / len(sample_differences)]
     degrees_of_freedom = [float(len(sample_differences) - 1)]
     group = group_numbers(held_out.groups[first_index])
-    if group is not None:
+    if group is not None:  # some samples share a group
         spread = mean_spread(sample_differences, group)
         if not spread.df > 0:
             return NO_INTERVAL

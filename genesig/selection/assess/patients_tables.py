@@ -484,7 +484,7 @@ def _concordance_rows(held_out: HeldOutScores, headline: Headline) -> Iterator[N
     n_groups = len(np.unique(held_out.groups))
     variance = _concordance_variance(held_out)
     for basis, concordance in (("value", value), ("lower limit", low)):
-        n_events = events_for_concordance(
+        n_events = events_for_concordance(  # the variance is taken in proportion to C (1 - C)
             variance * concordance * (1 - concordance) / (value * (1 - value)), n_group_events
         )
         yield "C", basis, concordance, int(np.ceil(n_events * n_groups / n_group_events)), n_events

@@ -178,7 +178,7 @@ def _block_numbers(leader_of_prototype: Array, score: Array) -> Array:
 def _block_frame(
     dataset: Dataset, genes: Array, first_list: Array, r: Array, prototype: Array, block: Array
 ) -> pd.DataFrame:
-    """Return the columns of blocks.tsv that need no sorting, for genes (n,), columns of X.
+    """Return blocks.tsv without first_mu, score and order, for genes (n,), columns of X.
 
     first_list (n,): index of the first list with the gene. prototype (n,): column of X of the
     prototype. r, block (n,): correlation with it, and number of its block.

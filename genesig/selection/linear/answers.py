@@ -64,7 +64,7 @@ def first_genes(genes: Array) -> tuple[Array, ...]:
 
 
 def by_gradient(gradient: Array) -> tuple[Array, ...]:
-    """Return `first_genes` by falling gradient (d,), without the genes whose gradient is 0."""
+    """Return `first_genes` by falling size of the gradient (d,), without genes of size 0."""
     order = np.argsort(-round_sizes(gradient), kind="stable")
     return first_genes(order[: np.count_nonzero(gradient)])
 
