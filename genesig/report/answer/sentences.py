@@ -82,7 +82,7 @@ class SharedGenes(NamedTuple):
 def shared_genes(data: Study) -> SharedGenes | None:
     """Return how many genes the signatures of two halves share; None if not measured."""
     stability = data["answer"]["stability"]
-    if stability is None:
+    if stability is None or stability["source"] != "half_subsamples":
         return None
     shared = stability["shared"]
     size = stability["size"]
@@ -235,7 +235,7 @@ def _check_genes(data: Study) -> Check:
     """Return how many genes two halves share; "No" without evidence, or if chance gives as many."""
     stability = data["answer"]["stability"]
     genes = shared_genes(data)
-    if stability is None or genes is None:  # overlapping training sets have no shared genes
+    if stability is None or genes is None:
         return Check(GENES_QUESTION, UNKNOWN, _missing_stability_words(data))
     groups = ""
     if stability["blocks"] is not None:
