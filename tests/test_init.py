@@ -18,6 +18,7 @@ from genesig.data.files.columns import usual_covariates
 from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.first_look import (
+    _check_numbers,
     _covariate_lines,
     _find_patient_column,
     _floor_reasons,
@@ -28,7 +29,7 @@ from genesig.data.files.first_look import (
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
-from genesig.errors import Problem
+from genesig.errors import InvalidInput, Problem
 from genesig.results.new_study import Start
 
 ROWS = ["gene\tsample_1\tsample_2\tsample_3\tsample_4", "g1\t1\t2\t3\t4.5", "g2\t2\t1\t5\t3"]
@@ -598,3 +599,46 @@ def test_problem_with_option_names_the_option_of_its_own_setting_only():
     assert part.with_option({}) == part
     file_problem = Problem("data.part.tsv", "is the file data.part.tsv, which is empty")
     assert file_problem.with_option({"data.part": "--part"}) == file_problem
+
+
+@pytest.mark.parametrize(
+    ("cells", "advice"),
+    [
+        (["a a a", "1 2 3", "4 5 6"], "samples or genes"),  # the word is in one gene alone
+        (["a 1 2", "a 3 4", "a 5 6"], "samples or genes"),  # and in one sample
+        (["a 1 2", "3 a 4", "5 6 7"], "'a' says that nothing was measured"),
+        (["a 1 2", "3 b 4", "5 6 7"], "samples or genes"),
+        (["a 1", "2 a", "3 4"], "samples or genes"),  # two columns may describe the genes
+        (["a 1 2", "3 a 4", "5 6 7", "8 9 1"], "samples or genes"),
+        (["a 1 2 3", "3 a 4 5", "5 6 7 8"], "samples or genes"),
+        (["--- 1 2", "3 unknown 4", "5 6 7"], "'---' says that nothing was measured"),
+        (["1% 2% 3", "4 5 6"], "take the percent signs out"),
+        (["<1 >2 x", "4 5 6"], "write NA for a value beyond a limit of detection"),
+        (["<1 x 2", "4 5 6"], "samples or genes"),
+        (["1,5 2,25 3", "4 5 6"], "export the table with decimal points"),
+        (["1,5 x 3", "4 5 6"], "samples or genes"),
+        (["1,500 2,250 3", "4 5 6"], "with decimal points and without signs of thousands"),
+    ],
+)
+def test_words_in_a_matrix_are_advised_on_by_their_kind_and_places(
+    cells: list[str], advice: str
+) -> None:
+    rows = [line.split() for line in cells]
+    texts = {
+        (row, column): text
+        for row, line in enumerate(rows)
+        for column, text in enumerate(line)
+        if not text.isdigit()
+    }
+    names = tuple(f"s{k}" for k in range(len(rows[0])))
+    genes = tuple(f"g{k}" for k in range(len(rows)))
+    values = np.zeros((len(genes), len(names)))
+    matrix = Matrix(genes, names, values, texts, lines=tuple(range(2, len(rows) + 2)))
+    share = len(texts) / values.size
+    _check_numbers(matrix, "e.tsv", max_share=share + 0.01)
+    for table in (matrix, matrix.transpose()):
+        with pytest.raises(InvalidInput) as error:
+            _check_numbers(table, "e.tsv", max_share=share)
+        (problem,) = error.value.problems
+        assert problem.message.startswith(f"{len(texts)} of {values.size} cells are no numbers (")
+        assert advice in problem.message

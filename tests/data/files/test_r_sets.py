@@ -14,6 +14,7 @@ import pytest
 import r_files as r
 
 from genesig.cli import main
+from genesig.data.files.formats.summarized import read_col_data
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.errors import InvalidInput
 
@@ -127,6 +128,17 @@ def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) ->
     assert rows["symbol"].to_dict() == dict(zip(ASSAY_GENES, ["A", "", *"CDEF"], strict=True))
     assert rows["kind"].tolist() == ["p"] * 4 + ["q"] * 2
     assert rows["length"].tolist() == ["", "2", "3", "4", "5", "6"]
+
+
+def test_samples_without_names_are_numbered_alike_in_matrix_and_table(tmp_path: Path) -> None:
+    numbers = [str(k) for k in range(1, 13)]
+    unnamed = r.table({"state": r.factor(STATES, ["well", "ill"])}, None, 12)
+    path = tmp_path / "se.rds"
+    path.write_bytes(write_summarized(r.simple_assays({"counts": SHIFTED_COUNTS}), colData=unnamed))
+    assert list(read_matrix(path).columns) == numbers
+    about = read_samples(path, None, None)
+    assert about["state"].to_dict() == dict(zip(numbers, STATES, strict=True))
+    assert read_col_data(object(), "se.rds").cells.shape == (0, 0)  # an object without colData
 
 
 def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:

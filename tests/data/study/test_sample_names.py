@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from odd_tables import OddStudy, odd_study, table_text, write_matrix
 
 from genesig.cli import main
+from genesig.data.files.delimited import TextTable
+from genesig.data.files.sample_names import ON_ITS_SIDE, with_matrix_names
+from genesig.errors import Problem
 
 __all__ = ["odd_study"]
 
@@ -265,3 +269,18 @@ def test_values_as_sample_names_are_refused(odd_study: OddStudy) -> None:
         "error: s.tsv: the first column ('G000') has values such as -11.50, and no sample names; "
         "put a column of names before it" in problems
     )
+
+
+@pytest.mark.parametrize(
+    ("n_in_header", "n_samples", "is_on_its_side"),
+    [(3, 6, True), (3, 7, False), (4, 7, True), (2, 4, False)],
+)
+def test_table_is_on_its_side_if_its_header_has_three_samples_and_half_of_all(
+    n_in_header: int, n_samples: int, is_on_its_side: bool
+) -> None:
+    columns = {name: ["case", "41"] for name in SAMPLE_NAMES[:n_in_header]}
+    table = TextTable(pd.DataFrame(columns, index=["group", "age"]))
+    axes = (SAMPLE_NAMES[:n_samples], ["g1", "g2"])
+    problems: list[Problem] = []
+    with_matrix_names(table, axes, "s.tsv", None, problems)
+    assert [problem.code for problem in problems] == [ON_ITS_SIDE] * is_on_its_side
