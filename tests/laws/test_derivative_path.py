@@ -94,6 +94,24 @@ def test_nothing_is_selected_at_tau_max_and_something_below(kernel, penalty):
         assert path.explained_by_none == pytest.approx(fitted, abs=1e-6)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_counts_of_samples_are_samples_that_occur_so_often(kernel):
+    X, y = data(4, 8, 5)
+    counts = np.array([1, 3, 2, 1, 1, 4, 2, 1])
+    criterion = DerivativeCriterion(KERNELS[kernel], penalty="elastic", nu=0.1, mu=0.6)
+    settings = {"tau": [0.7, 0.4], "solver": "auto", "tolerance": 1e-8, "max_iterations": 20_000}
+    weighted = derivative_path(X, y, criterion, counts=counts.astype(float), **settings)
+    copies = np.repeat(np.arange(8), counts)
+    repeated = derivative_path(X[copies], y[copies], criterion, **settings)
+    for name in ("tau_max", "nu", "explained_by_none"):
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-6)
+    for fit, expected in zip(weighted.solutions, repeated.solutions, strict=True):
+        assert len(fit.support) > 0
+        np.testing.assert_allclose(fit.norms, expected.norms, atol=1e-6)
+        np.testing.assert_allclose(fit.f[copies], expected.f, atol=1e-6)
+        assert fit.objective == pytest.approx(expected.objective, abs=1e-8)
+
+
 def test_more_features_than_samples():
     X, y = data(12, 9, 24)
     compressed, dense = (

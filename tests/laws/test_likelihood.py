@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from genesig.optim import likelihood_path
 from genesig.optim.cox.likelihood import COX
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.likelihood_newton import (
@@ -117,3 +118,28 @@ def test_the_solver_is_plain_python_and_stays_within_its_arrays(tmp_path, switch
     )
     environment = {**os.environ, switch: "1", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", code, Path(__file__).parent], check=True, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "group_sizes", "tile_sizes"),
+    [
+        (5, [1] * 9, [4, 4, 1]),
+        (5, [2, 2, 3, 1], [4, 4]),
+        (5, [3, 3], [3, 3]),
+        (5, [4, 1, 2], [4, 3]),
+        (5, [6, 1, 1], [6, 2]),  # a group that is too large is whole nevertheless
+        (5, [1, 6], [1, 6]),
+        (6, [1] * 4, [3, 1]),
+        (99, [1, 1], [1, 1]),
+        (1, [1] * 12, [8, 4]),  # no more than eight
+    ],
+)
+def test_tiles_hold_whole_groups_as_far_as_the_cache_holds_them(
+    n_features, group_sizes, tile_sizes, monkeypatch
+):
+    monkeypatch.setattr(likelihood_path, "TILE_BYTES", 8 * 5 * 4)  # 4 training sets of 5 features
+    monkeypatch.setattr(likelihood_path, "MAX_TILE_SETS", 8)
+    groups = np.repeat(np.arange(len(group_sizes)), group_sizes)
+    ends = np.cumsum(tile_sizes).tolist()
+    expected = [slice(end - size, end) for end, size in zip(ends, tile_sizes, strict=True)]
+    assert list(likelihood_path._tiles(groups, n_features)) == expected

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from genesig.compiled.working_sets import CHECK, SOLVE, check_all_features
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 
@@ -67,3 +68,38 @@ def test_a_list_longer_than_the_samples_leaves_the_primal_at_the_smallest_of_lar
     chosen, primal = (solve_path(sets, [1e-4], form, monkeypatch) for form in ("chosen", "primal"))
     assert chosen.sizes().min() > sets.rows[:, 0].sum()
     assert chosen.iterations.sum() < primal.iterations.sum()
+
+
+@pytest.mark.parametrize("has_free_features", [False, True])
+def test_features_whose_gradient_is_largest_for_their_weight_enter_first(sets, has_free_features):
+    weights = np.random.default_rng(1).uniform(0.3, 3, sets.X.shape[1])
+    is_free = has_free_features & (np.arange(len(weights)) < 2)
+    weights[is_free] = 0.0  # without a penalty they come before all others
+    y = np.where(np.arange(30) % 2, 1.0, -1.0)
+    rows = sets.rows[:, :1]
+    one_set = training_sets(
+        sets.X, y[:, None], rows, centre=True, unit_variance=True, weights=weights
+    )
+    Z = sets.X[rows[:, 0]]
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    residual = y[rows[:, 0]] - y[rows[:, 0]].mean()
+    gradient = np.abs(2 / len(Z) * Z.T @ residual)
+    ratio = gradient[~is_free] / weights[~is_free]
+    tau = 0.5 * ratio.max()
+    is_violator = gradient > tau * weights
+    above = (gradient - tau * weights)[is_violator]
+    first = is_free
+    if not has_free_features:
+        first = is_violator & (gradient / weights >= 0.6 * ratio.max())
+    assert 0 < first.sum() < is_violator.sum()
+
+    chunk = newton._Chunk(one_set, newton.single_precision(one_set), slice(0, 1))
+    chunk.fits.point.tau[:] = tau
+    chunk.progress.stage[:] = CHECK
+    scanned = newton.scan_features(chunk.fits, chunk.screen, np.arange(1), np.zeros(1))
+    check_all_features(chunk.fits, chunk.feature_sets, chunk.progress, scanned)
+    entered = chunk.feature_sets.working[0, : chunk.feature_sets.n_working[0]]
+    assert sorted(entered) == np.flatnonzero(first).tolist()
+    assert chunk.progress.stage[0] == SOLVE
+    assert scanned.largest_ratio[0] == pytest.approx(ratio.max() / tau)
+    assert scanned.excess_squares[0] == pytest.approx(above @ above)
