@@ -57,6 +57,32 @@ def test_intervals_of_equal_variances_equal_the_interval_of_a_mean():
     assert effect.tau2[0] == pytest.approx(y.var(ddof=1) - 0.01)
 
 
+def test_two_studies_have_their_closed_form():
+    """With k = 2 Paule and Mandel's equation is (y1 - y2)² = v1 + v2 + 2 tau²."""
+    y = np.array([[0.2, 0.2, 0.2, np.nan], [1.4, 1.4, np.nan, np.nan], [9.0, np.nan, 9.0, 9.0]])
+    v = np.array([[0.1, 0.1, 0.1, 0.1], [0.3, 0.3, 0.3, 0.3], [0.0, 0.2, np.nan, 0.0]])
+    tau2 = ((1.4 - 0.2) ** 2 - 0.1 - 0.3) / 2
+    weights = 1 / (np.array([0.1, 0.3]) + tau2)
+    mean = weights @ [0.2, 1.4] / weights.sum()
+    error = 1 / np.sqrt(weights.sum())
+    half_width = student.ppf(0.975, 1) * error
+    q = (1.4 - 0.2) ** 2 / (0.1 + 0.3)
+    effects = random_effects(y, v)
+    assert effects.studies.tolist() == [2, 2, 1, 0]  # a variance of 0 is not an estimate
+    nan = np.nan
+    for name, two, one in (
+        ("mean", mean, 0.2),
+        ("error", error, np.sqrt(0.1)),
+        ("tau2", tau2, 0.0),
+        ("low", mean - half_width, nan),
+        ("high", mean + half_width, nan),
+        ("q", q, nan),
+        ("i2", 1 - 1 / q, nan),
+    ):
+        none = 0.0 if name == "tau2" else nan
+        np.testing.assert_allclose(getattr(effects, name), [two, two, one, none], err_msg=name)
+
+
 def test_equal_effects_leave_the_interval_of_a_fixed_effect():
     effect = single_gene_effects([0.5, 0.5, 0.5], [0.1, 0.2, 0.3])
     error = 1 / np.sqrt(1 / 0.1 + 1 / 0.2 + 1 / 0.3)

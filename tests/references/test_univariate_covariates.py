@@ -157,3 +157,25 @@ def test_of_two_classes_f_is_the_square_of_t() -> None:
     F, same = class_test(dataset.X, y, None, C)
     np.testing.assert_allclose(F, t**2, rtol=1e-10)
     np.testing.assert_allclose(same, p, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_batches", "n_covariates"), [(3, 1, 0), (4, 2, 0), (4, 1, 1), (6, 2, 2)]
+)
+def test_slope_test_needs_one_degree_of_freedom(n: int, n_batches: int, n_covariates: int) -> None:
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((n, 4))
+    y = rng.standard_normal(n)
+    C = rng.standard_normal((n, n_covariates + 1))
+    batch = np.minimum(np.arange(n), n_batches - 1)
+    indicators = np.eye(n_batches)[batch][:, 1:]
+    covariates = C[:, 1:] if n_covariates else None
+    t, p = slope_test(X, y, batch, by_class=False, covariates=covariates)
+    expected = least_squares(X, y, np.column_stack([indicators, C[:, 1:]]))
+    np.testing.assert_allclose([t, p], expected, rtol=1e-8)
+    one_batch_more = np.minimum(np.arange(n), n_batches)
+    for without_freedom in (
+        slope_test(X, y, batch, by_class=False, covariates=C),
+        slope_test(X, y, one_batch_more, by_class=False, covariates=covariates),
+    ):
+        assert np.isnan(without_freedom).all()

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from genesig.selection.assess.clusters import (
+    Spread,
     area_influence,
     area_interval,
+    design_effect,
     effective_sample_size,
     explained_interval,
     group_numbers,
@@ -122,6 +124,25 @@ def test_area_interval_holds_the_limits_by_the_error_over_groups(seed: int) -> N
     low, high = area_interval(y, patient, [(y > 0, f)])
     assert low <= by_error[0] + 1e-12
     assert high >= by_error[1] - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [
+        ((1.2, 1.0), 1.44),
+        ((3.0, 1.0), 14 / 6),
+        ((1.0, 3.0), 6 / 14),
+        ((np.nan, 1.0), 14 / 6),
+        ((1.0, 0.0), 14 / 6),
+    ],
+)
+def test_design_effect_is_a_ratio_of_variances_that_groups_of_these_sizes_can_have(
+    errors: tuple[float, float], expected: float
+) -> None:
+    """Groups of 1, 2 and 3 samples have at most the design effect (1 + 4 + 9) / 6 (Kish 1965)."""
+    grouped, ungrouped = (Spread(error, 2.0) for error in errors)
+    group = np.array([0, 1, 1, 2, 2, 2])
+    assert design_effect(grouped, ungrouped, group) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1.0, 9.0])

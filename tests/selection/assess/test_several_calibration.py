@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from genesig.optim.classes import probabilities
 from genesig.selection.assess.clusters import class_calibration_slope
@@ -38,6 +40,34 @@ def test_calibration_slope_maximises_the_class_weighted_likelihood() -> None:
     slope, (low, high) = class_calibration_slope(y, p, EQUAL)
     assert slope == pytest.approx(want, abs=1e-6)
     assert low < slope < high
+
+
+@pytest.mark.parametrize("group_size", [None, 1, 3])
+def test_calibration_interval_is_the_sandwich_of_numerical_derivatives(
+    group_size: int | None,
+) -> None:
+    y, p = drawn(1, 60, 1.7)
+    share = np.array([0.5, 0.3, 0.2])
+    class_number = y.astype(int)
+    weight = share[class_number] / np.bincount(class_number)[class_number]
+
+    def losses(b: float) -> np.ndarray:
+        logits = np.log(share) + b * np.log(p / share)
+        return -weight * log_softmax(logits, axis=1)[np.arange(60), class_number]
+
+    groups = None if group_size is None else np.arange(60) // group_size
+    slope, limits = class_calibration_slope(y, p, share, groups)
+    step = 1e-4
+    before, at, after = losses(slope - step), losses(slope), losses(slope + step)
+    derivatives = (after - before) / (2 * step)
+    information = (after - 2 * at + before).sum() / step**2
+    sums = derivatives.reshape(-1, group_size or 1).sum(axis=1)
+    n = len(sums)
+    quantile = norm.ppf(0.975)
+    if group_size is not None:
+        quantile = student.ppf(0.975, n - 1) * np.sqrt(n / (n - 1))
+    half_width = quantile * np.sqrt(sums @ sums) / information
+    assert limits == pytest.approx((slope - half_width, slope + half_width), rel=1e-4)
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from fitted_models import ITEM, scored, written
 from fitted_models import fitted_of_kind as fitted
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
+from scipy.stats import linregress, ttest_1samp
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    confusion_matrix,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
 
 from genesig.data.files.readers import read_matrix
 from genesig.data.study.settings import CohortSettings
@@ -17,7 +26,8 @@ from genesig.report.collect import round_numbers
 from genesig.report.external.collect import collect_external
 from genesig.selection.assess.clusters import class_calibration_slope
 from genesig.selection.assess.survival import harrell
-from genesig.selection.model.external import score_cohort
+from genesig.selection.model.external import score_cohort, warn_of_class_shares
+from genesig.selection.model.external_scores import measure_numbers
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import add_digest
 
@@ -133,3 +143,57 @@ def test_class_without_samples_leaves_other_measures() -> None:
     assert {note["reason"] for note in cohort_result.about["dropped"]} == {
         "class 'other' is no class of the study"
     }
+
+
+@pytest.mark.parametrize(
+    ("classes", "study_counts", "cohort_counts", "warned"),
+    [
+        (("a", "b"), (4, 6), (5, 5), None),
+        (("a", "b"), (4, 6), (7, 3), (30, "b", 60)),  # the share of the positive class
+        (("a", "b", "c"), (4, 4, 2), (3, 2, 5), (50, "c", 20)),  # the largest difference
+        (("a", "b", "c"), (2, 4, 4), (5, 3, 2), (50, "a", 20)),
+        (("a", "b", "c"), (4, 4, 2), (3, 3, 4), None),  # 20 points are not above 20
+        ((), (4, 6), (9, 1), None),  # a number has no classes
+    ],
+)
+def test_combat_warns_of_the_class_whose_share_differs_most(
+    classes: tuple[str, ...],
+    study_counts: tuple[int, ...],
+    cohort_counts: tuple[int, ...],
+    warned: tuple[int, str, int] | None,
+) -> None:
+    codes = [-1.0, 1.0] if len(study_counts) == 2 else range(len(study_counts))
+    study_y, cohort_y = (np.repeat(codes, counts) for counts in (study_counts, cohort_counts))
+    design = SimpleNamespace(classes=classes)
+    dataset: Any = SimpleNamespace(design=design, response=lambda: study_y)
+    cohort: Any = SimpleNamespace(response=cohort_y)
+    warnings = list(warn_of_class_shares(dataset, cohort, corrects_batches=True))
+    assert len(warnings) == (warned is not None)
+    if warned is not None:
+        share, name, study_share = warned
+        words = f"combat: {share} % of the samples are {name}, and {study_share} % of the study's"
+        assert warnings[0].startswith(words)
+    assert not list(warn_of_class_shares(dataset, cohort, corrects_batches=False))
+
+
+def test_measures_of_numbers_are_those_of_scipy_and_leave_one_out() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.normal(3, 2, 15)
+    f = y + rng.normal(0.4, 1.5, 15)
+    rows = {name: (value, *limits, n) for name, value, limits, n in measure_numbers(y, f)}
+    assert all(row[3] == 15 for row in rows.values())
+    assert rows["r2"][0] == pytest.approx(r2_score(y, f))
+    left_out = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(15)])
+    # Pseudo-values of the jackknife, bias included, and Student's t of them (Tukey 1958).
+    pseudo = r2_score(y, f) + 14 * (left_out.mean() - left_out)
+    limits = ttest_1samp(pseudo, 0).confidence_interval()
+    assert rows["r2"][1:3] == pytest.approx((limits.low, min(limits.high, 1.0)))
+    difference = ttest_1samp(f - y, 0).confidence_interval()
+    expected = (np.mean(f - y), difference.low, difference.high)
+    assert rows["mean_difference"][:3] == pytest.approx(expected)
+    value, low, high, _ = rows["squared_error"]
+    assert value == pytest.approx(mean_squared_error(y, f))
+    assert 0 < low < value < high
+    line = linregress(f, y)
+    assert rows["calibration_slope"][0] == pytest.approx(line.slope)
+    assert rows["calibration_intercept"][0] == pytest.approx(line.intercept)

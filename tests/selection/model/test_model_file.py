@@ -13,7 +13,7 @@ from fitted_models import GENES, NAMES, model_of, table, values
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json
-from genesig.selection.model.shape import add_digest, check_model
+from genesig.selection.model.shape import add_digest, check_model, indicators
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -226,3 +226,13 @@ def test_model_written_by_a_study_is_read(chain: str, task: str, tmp_path: Path)
     check_model(model, "model.json")
     (tmp_path / "model.json").write_text(json.dumps(model))
     assert read_json(tmp_path / "model.json") == model
+
+
+def test_indicators_are_those_of_their_own_step() -> None:
+    steps = [
+        {"step": "log2", "gene_columns": [9], "indicator_columns": [9]},
+        {"step": "missing_indicators", "gene_columns": [0, 2], "indicator_columns": [5, 6]},
+    ]
+    for count, expected in ((2, [[0, 2], [5, 6]]), (1, [[], []]), (0, [[], []])):
+        columns = indicators({"normalisation": {"steps": steps[:count]}})
+        assert [array.tolist() for array in columns] == expected
