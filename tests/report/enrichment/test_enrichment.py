@@ -6,13 +6,16 @@ import re
 from typing import Any
 
 import pytest
+from drawn_figures import curves, dots, labels, rows_have_room, segments, y_ticks
+from matplotlib.colors import to_hex
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
-from genesig.report.enrichment import collect_enrichment, enrichment_section
+from genesig.report.enrichment import collect_enrichment, draw_ranking, enrichment_section
 from genesig.report.methods import methods, references
 from genesig.report.page.record import TopicResults
 from genesig.report.page.section import Limits
+from genesig.report.page.style import NEGATIVE, POSITIVE
 from genesig.report.page.svg import draw_picture
 
 LIMITS = Limits(12, 500)
@@ -128,3 +131,34 @@ def test_the_lists_have_no_size_if_none_was_chosen() -> None:
     results = TopicResults(inputs["dataset"], inputs["splits"], tables, inputs["config"])
     summary = collect_enrichment(results)
     assert summary["size"] == 0
+
+
+def test_ranking_draws_each_set_to_the_side_of_its_genes_and_fills_small_p() -> None:
+    rows: Any = [
+        {"set": "SET_A", "higher": True, "normalised": 3.5, "p": 0.01},
+        {"set": "SET_B", "higher": False, "normalised": 2.0, "p": 0.05},
+        {"set": "SET_C", "higher": False, "normalised": 1.5, "p": 0.06},
+        {"set": "SET_D", "higher": True, "normalised": -0.4, "p": 0.9},
+    ]
+    (ax,) = draw_ranking(rows).axes
+    up = to_hex(POSITIVE)
+    down = to_hex(NEGATIVE)
+    ends = [3.5, -2.0, -1.5, 0.0]
+    colours = [up, down, down, up]
+    lines = [([[0, y, end, y]], colours[y]) for y, end in enumerate(ends)]
+    assert segments(ax) == lines
+    faces = [up, down, "none", "none"]
+    assert dots(ax) == [([[end, y]], faces[y]) for y, end in enumerate(ends)]
+    edges = [to_hex(dot.get_edgecolor()[0]) for dot in ax.collections[1::2]]
+    assert edges == colours
+    assert y_ticks(ax) == {"SET A": 0, "SET B": 1, "SET C": 2, "SET D": 3}
+    bottom, top = ax.get_ylim()
+    assert top < 0 < 3 < bottom
+    shown_p = {text: y for text, (x, y) in labels(ax).items() if x > 1}  # beside the axes
+    assert shown_p == {"p 0.01": 0, "p 0.05": 1, "p 0.06": 2, "p 0.9": 3}
+    assert [set(curve[:, 0]) for curve in curves(ax)] == [{0}]
+
+
+def test_names_of_ranked_sets_do_not_overlap() -> None:
+    row: Any = {"higher": True, "normalised": 1.0, "p": 0.5}
+    assert rows_have_room(draw_ranking([row | {"set": f"SET_{k}"} for k in range(12)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,8 @@ from genesig.report.genes.cards import (
 )
 from genesig.report.genes.collect import MEASURES_OF_TEST, replacement_genes, selection_matrix
 from genesig.report.page.section import Limits
+from genesig.report.page.style import GENESIG_COLOUR, PAPER
+from genesig.report.page.svg import SVG
 from genesig.report.page.words import gene_anchor, percent
 from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
@@ -217,6 +220,80 @@ def test_the_names_of_a_card_stand_where_its_dots_are(study):
     assert np.all(np.diff(np.array(marks["y"])[order]) <= 0)
 
 
+def drawn_values(values, response, classes=None, events=None):
+    """Return names, numbers of the paths and (x, y, text) of the texts in the picture of a card."""
+    study = {
+        "classes": classes,
+        "response": {"value": response, "name": [f"s{k}" for k in range(len(values))]},
+        "label": "age",
+    }
+    svg, marks = draw_values(values, study, events, "w")
+    root = ET.fromstring(svg)
+    paths = [
+        (path.get("fill"), [float(text) for text in re.findall(r"-?[\d.]+", path.get("d"))])
+        for path in root.iter(f"{SVG}path")
+    ]
+    texts = {
+        text.text: (float(text.get("x")), float(text.get("y"))) for text in root.iter(f"{SVG}text")
+    }
+    return marks, paths, texts
+
+
+def test_a_card_has_the_quartiles_of_each_class_at_the_height_of_its_values():
+    values = [0.0, 1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 5.0]
+    response = [-1] * 5 + [1] * 2 + [-1]
+    marks, (_, *paths), texts = drawn_values(values, response, ["well", "ill"])
+    at_zero, at_twenty = marks["y"][0], marks["y"][6]
+
+    def height(value):
+        return at_zero + (at_twenty - at_zero) * value / 20
+
+    assert at_twenty < at_zero  # upwards
+    np.testing.assert_allclose(marks["y"], list(map(height, values)), atol=0.06)
+    left, _, right, _ = marks["box"]
+    boxes = [numbers for fill, numbers in paths if fill == "none"]
+    middles = left + (right - left) * np.array([0.25, 0.75])
+    for (start, high, stop, low, _, _, middle, _), centre, rows in zip(
+        boxes, middles, ([0, 1, 2, 3, 4, 7], [5, 6]), strict=True
+    ):
+        quartiles = np.quantile(np.array(values)[rows], [0.25, 0.5, 0.75])
+        np.testing.assert_allclose([low, middle, high], list(map(height, quartiles)), atol=0.06)
+        assert (start + stop) / 2 == pytest.approx(centre, abs=0.06)
+        dots = np.array(marks["x"])[rows]
+        assert start < dots.min()
+        assert dots.max() < stop
+        assert len(set(dots)) == len(dots)
+        assert stop - start < (right - left) / 2
+    for label, centre in zip(("well (6)", "ill (2)"), middles, strict=True):
+        assert texts[label][0] == pytest.approx(centre, abs=0.06)
+    ticks = {float(text): y for text, (_, y) in texts.items() if text.isdigit()}
+    assert list(ticks) == [0, 5, 10, 15, 20]
+    for value, y in ticks.items():
+        assert y - 3 == pytest.approx(height(value), abs=0.1)  # letters stand on their base line
+    alone = drawn_values(values, [-1] * 7 + [1], ["well", "ill"])[1][1:]
+    assert sum(fill == "none" for fill, _ in alone) == 1  # a single sample has no quartiles
+
+
+def test_a_card_of_times_has_open_dots_for_censored_samples_at_their_times():
+    values = [1.0, 3.0, 2.0]
+    marks, (_, *paths), texts = drawn_values(values, [10.0, 20.0, 50.0], None, [True, False, True])
+    assert [fill for fill, _ in paths] == [PAPER, GENESIG_COLOUR]
+    first, second, last = marks["x"]
+    assert (second - first) / (last - first) == pytest.approx(0.25, abs=0.01)
+    open_x = paths[0][1][0] + DOT_RADIUS
+    assert open_x == pytest.approx(second, abs=0.1)
+    ticks = {float(text): x for text, (x, _) in texts.items() if text in ("20", "40")}
+    assert ticks[20] == pytest.approx(second, abs=0.1)
+    assert (ticks[40] - first) / (last - first) == pytest.approx(0.75, abs=0.01)
+    assert marks["box"][0] < texts["age"][0] < marks["box"][2]
+
+
+def test_equal_values_have_a_tick():
+    marks, _, texts = drawn_values([2.0, 2.0], [-1, 1], ["well", "ill"])
+    assert np.isfinite(marks["y"]).all()
+    assert "2" in texts
+
+
 def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     inputs = arguments(Study())
     dataset = inputs["dataset"]
@@ -248,6 +325,8 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
         (1234.5, 12, 5000, "1234 (12–5000)"),
         (0.00021, 0.0001, 0.0003, "0.00021 (0.0001–0.0003)"),
         (-1.5, None, None, "−1.50"),
+        (-1.5, None, 0.2, "−1.50"),
+        (-1.5, -9.0, None, "−1.50"),
         (None, None, None, "–"),
     ],
 )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_figures import boxes, curves, labels, named_points, segments, x_ticks
+from matplotlib.colors import to_hex
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
@@ -17,6 +19,7 @@ from genesig.report.genome import (
 )
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
+from genesig.report.page.style import NEGATIVE, POSITIVE
 from genesig.report.page.svg import draw_picture
 
 LIMITS = Limits(12, 500)
@@ -131,3 +134,60 @@ def test_names_of_stretches_on_a_single_chromosome_do_not_overlap() -> None:
     }
     contribution_axes, _ = draw_genome(record, frequency_threshold=0.5).axes
     assert [text.get_text() for text in contribution_axes.texts] == ["gene_10", "gene_80"]
+
+
+def test_figure_draws_genes_and_names_of_chromosomes_at_their_places() -> None:
+    ends = {"chr1": 100.0, "chr2": 2.0, "chr3": 2.0, "chrX": 60.0}
+    genes = [  # name, number of the chromosome, position on it, size, CV frequency
+        ("g1", 0, 10.0, 2.0, 0.9),
+        ("g2", 0, 14.0, -3.0, 0.4),
+        ("g3", 2, 1.0, 0.5, 0.8),
+        ("g4", 3, 30.0, -1.0, 1.0),
+    ]
+    record: Any = {
+        "chromosomes": [{"name": name, "end": end, "genes": 1} for name, end in ends.items()],
+        "places": [
+            {"gene": name, "symbol": name, "chromosome": number, "position": position}
+            | {"size": size, "cv_frequency": frequency}
+            for name, number, position, size, frequency in genes
+        ],
+        "stretches": [
+            {"chromosome": "chr1", "start": 10.0, "end": 14.0, "genes": 2}
+            | {"first": "g1", "last": "g2"},
+            {"chromosome": "chrX", "start": 30.0, "end": None, "genes": 1, "first": "g4"},
+            {"chromosome": None, "start": None, "end": None, "genes": 1, "first": "g5"},
+        ],
+    }
+    figure = draw_genome(record, frequency_threshold=0.75)
+    contribution_axes, frequency_axes = figure.axes
+    starts, width = chromosome_starts(record["chromosomes"])
+    x = [starts[number] + position for _, number, position, *_ in genes]
+    for ax in figure.axes:
+        shaded = [(left, right) for left, _, right, _ in boxes(ax)]
+        assert shaded == [(starts[k], starts[k] + list(ends.values())[k]) for k in (0, 2)]
+        low, high = ax.get_xlim()
+        assert -0.05 * width < low < 0 < width < high < 1.05 * width
+    falling, rising = segments(contribution_axes)
+    assert falling == ([[x[1], 0, x[1], -3], [x[3], 0, x[3], -1]], to_hex(NEGATIVE))
+    assert rising == ([[x[0], 0, x[0], 2], [x[2], 0, x[2], 0.5]], to_hex(POSITIVE))
+    ((bars, _),) = segments(frequency_axes)
+    assert bars == [[at, 0, at, gene[4]] for at, gene in zip(x, genes, strict=True)]
+    for ax, column in ((contribution_axes, 3), (frequency_axes, 4)):
+        ((names, points),) = named_points(ax)
+        assert names == [gene[0] for gene in genes]
+        assert points == [[at, gene[column]] for at, gene in zip(x, genes, strict=True)]
+    (threshold,) = curves(frequency_axes)
+    assert set(threshold[:, 1]) == {0.75}
+    assert labels(frequency_axes)["75%"][1] == 0.75
+    low, high = frequency_axes.get_ylim()
+    assert (low, high >= 1) == (0, True)
+    low, high = contribution_axes.get_ylim()
+    assert low < -3
+    assert high > 2
+    # chr3 has no room for its name: its middle is 2% of the width behind that of chr2.
+    middles = [starts[k] + end / 2 for k, end in enumerate(ends.values())]
+    assert x_ticks(frequency_axes) == {"1": middles[0], "2": middles[1], "X": middles[3]}
+    notes = {text.get_text(): text.xy for text in contribution_axes.texts}
+    assert notes == {"g1 to g2": (starts[0] + 12, -3), "g4": (starts[3] + 30, -1)}
+    sides = [text.get_verticalalignment() for text in contribution_axes.texts]
+    assert sides == ["top", "top"]  # below the bars
