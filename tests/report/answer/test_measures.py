@@ -8,7 +8,12 @@ from report_records import Study, arguments, collected, make_about
 from sklearn.metrics import recall_score
 
 from genesig.report.answer.collect import cohorts, error_warnings
-from genesig.report.answer.section import MAX_GENES, first_screen_tiles, gene_frequencies
+from genesig.report.answer.section import (
+    MAX_GENES,
+    _gain_tile,
+    first_screen_tiles,
+    gene_frequencies,
+)
 from genesig.report.collect import StudyResults, collect
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.verdict import Grade
@@ -121,6 +126,30 @@ def test_tiles_of_two_classes_are_accuracy_auc_both_sides_and_the_signature():
     assert list(tile_by_name) == ["Balanced accuracy", "AUC", *sides, "Signature"]
     assert "chance 50%" in tile_by_name["Balanced accuracy"].words
     assert "chance 0.50" in tile_by_name["AUC"].words
+
+
+@pytest.mark.parametrize(
+    ("added", "low", "high", "value", "words"),
+    [
+        (0.03, -0.01, 0.052, "3.0 points", "95% CI −1.0 to 5.2"),
+        (0.03, None, 0.05, "3.0 points", ""),
+        (0.03, 0.01, None, "3.0 points", ""),
+        (None, None, None, None, None),
+    ],
+)
+def test_gain_over_the_covariates_is_written_with_its_limits(added, low, high, value, words):
+    columns = ["model", "mu", "added", "added_low", "added_high"]
+    rows = [
+        ["covariates", None, 0.9, 0.9, 0.9],
+        ["genesig", 0.1, 0.8, 0.8, 0.8],
+        ["genesig", None, added, low, high],
+    ]
+    data = {
+        "study": {"task": "classification", "classes": ["a", "b"]},
+        "tables": {"controls": {"columns": columns, "rows": rows}},
+    }
+    tile = _gain_tile(data)
+    assert (tile and (tile.value, tile.words)) == (value and (value, words))
 
 
 def test_external_cohorts_have_the_first_tiles():
