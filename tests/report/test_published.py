@@ -7,13 +7,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_figures import boxes, curves, dots, segments, y_ticks
+from matplotlib.colors import to_hex
 from report_records import Study, arguments
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
+from genesig.report.page.measure import MEASURES
 from genesig.report.page.section import Limits
+from genesig.report.page.style import GENESIG_COLOUR, INK
 from genesig.report.page.svg import draw_picture
-from genesig.report.published import published_section
+from genesig.report.published import _draw_random_lists, published_section
 
 LIMITS = Limits(12, 500)
 
@@ -93,3 +97,25 @@ def test_page_without_published_lists_has_no_section(name):
     assert (section is None) == (name is None)
     assert section is None or (not section.items and len(section.words) == 1)
     assert any("Venet" in text for text in methods(data)) == (name is not None)
+
+
+def test_signatures_stand_below_the_random_lists_at_one_minus_their_error():
+    rows = [
+        {"name": "genesig", "error": 0.2, "low": 0.1, "high": 0.3},
+        {"name": "other", "error": 0.4, "low": None, "high": None},
+    ]
+    random_values = [0.5, 0.52, 0.7, 0.9]
+    histogram_axes, interval_axes = _draw_random_lists(
+        rows, random_values, MEASURES["classification"]
+    ).axes
+    green, ink = map(to_hex, (GENESIG_COLOUR, INK))
+    assert dots(interval_axes) == [([[0.8, 0]], green), ([[0.6, 1]], ink)]
+    ((line,), colour), *others = segments(interval_axes)
+    assert (line, colour, others) == ([0.7, 0, 0.9, 0], green, [])
+    assert [set(curve[:, 0]) for curve in curves(histogram_axes)] == [{0.8}, {0.6}, {0.5}]
+    assert [set(curve[:, 0]) for curve in curves(interval_axes)] == [{0.5}]
+    bars = [bar for bar in boxes(histogram_axes) if bar[3] > 0]
+    assert sum(bar[3] for bar in bars) == 4
+    for value in random_values:
+        assert any(left - 1e-9 <= value <= right + 1e-9 for left, _, right, _ in bars)
+    assert y_ticks(interval_axes) == {"genesig": 0, "other": 1}

@@ -4,12 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from drawn_figures import curves, dots, segments, y_ticks
+from matplotlib.colors import to_hex
 from report_records import HOSTILE, Study, arguments, with_nonlinear
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.methods import methods, references
-from genesig.report.nonlinear import nonlinear_finding, nonlinear_section
+from genesig.report.nonlinear import (
+    NONLINEAR_COLOUR,
+    draw_dependence,
+    draw_gene_frequencies,
+    nonlinear_finding,
+    nonlinear_section,
+)
 from genesig.report.page.section import Limits
+from genesig.report.page.style import PAPER
 
 LIMITS = Limits(12, 500)
 
@@ -314,3 +323,43 @@ def test_what_was_chosen_is_shown_to_the_limit():
     data = collected_nonlinear(**BETTER)
     table = nonlinear_section(data, replace(LIMITS, table_rows=2)).items[-1]
     assert (table.visible_rows, len(table.rows)) == (2, table.total)
+
+
+def test_frequencies_of_both_selections_stand_on_the_line_of_their_gene():
+    rows = [
+        {"gene": "g1", "symbol": "", "in_signature": True, "cv_frequency": 0.9}
+        | {"linear_cv_frequency": 0.6, "mean_norm": 0.4},
+        {"gene": "g2", "symbol": "", "in_signature": False, "cv_frequency": 0.3}
+        | {"linear_cv_frequency": 0.8, "mean_norm": None},
+    ]
+    frequency_axes, norm_axes = draw_gene_frequencies(rows, 0.75).axes
+    white = to_hex(PAPER)
+    blue = to_hex(NONLINEAR_COLOUR)
+    assert dots(frequency_axes) == [
+        ([[0.6, 0]], white),
+        ([[0.9, 0]], blue),
+        ([[0.8, 1]], white),
+        ([[0.3, 1]], blue),
+    ]
+    joined = [line for (line,), _ in segments(frequency_axes)]
+    assert joined == [[0.6, 0, 0.9, 0], [0.3, 1, 0.8, 1]]
+    assert segments(norm_axes) == [([[0, 0, 0.4, 0]], blue)]
+    assert norm_axes.get_xlim()[0] == 0
+    assert y_ticks(frequency_axes) == {"g1": 0, "g2": 1}
+
+
+@pytest.mark.parametrize(("count", "n_axes"), [(1, 1), (4, 6)])
+def test_each_gene_has_its_curve_and_ticks_of_samples(count, n_axes):
+    genes = [
+        {"symbol": f"G{k}", "value": [-1.0, 0.0, 1.0], "effect": [0.1 * k, 0.2, 0.5]}
+        | {"samples": [2, 0, 1], "r2_with_line": 0.5}
+        for k in range(count)
+    ]
+    axes = draw_dependence(genes, "score").axes
+    assert [ax.get_visible() for ax in axes] == [True] * count + [False] * (n_axes - count)
+    for k, ax in enumerate(axes[:count]):
+        assert curves(ax)[0].tolist() == [[-1, 0.1 * k], [0, 0.2], [1, 0.5]]
+        ((ticks, _),) = segments(ax)
+        assert [tick[0] for tick in ticks] == [-1, 1]
+        assert all(0 == tick[1] < tick[3] < 0.2 for tick in ticks)  # at the lower edge
+        assert (ax.get_title(), ax.get_title(loc="right")) == (f"G{k}", "r² 0.50")

@@ -6,13 +6,16 @@ from functools import cache
 
 import numpy as np
 import pytest
+from drawn_figures import curves, dots, labels, segments, y_ticks
+from matplotlib.colors import to_hex
 from report_records import kind_arguments
 from study_data import COLUMNS
 
 from genesig.report.collect import StudyResults, collect
 from genesig.report.methods import methods, references
-from genesig.report.page.measure import measure
+from genesig.report.page.measure import MEASURES, measure
 from genesig.report.page.section import Limits
+from genesig.report.page.style import GENESIG_COLOUR, INK
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.patients import (
     MAX_TABLE_GROUPS,
@@ -146,6 +149,26 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     assert ("samples, by sex and age" in " ".join(subgroups_section(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
+
+
+def test_subgroups_stand_below_all_samples_with_their_values_beside():
+    rows = [
+        {"name": name, "samples": samples, "value": value, "low": value - 0.1, "high": value + 0.1}
+        for name, samples, value in (("all", 40, 0.7), ("f", 15, 0.8), ("m", 25, 0.65))
+    ]
+    (ax,) = draw_subgroups(rows, MEASURES["classification"]).axes
+    assert y_ticks(ax) == {"all (n = 40)": 0, "f (n = 15)": 1, "m (n = 25)": 2}
+    assert dots(ax) == [
+        ([[0.7, 0]], to_hex(GENESIG_COLOUR)),
+        ([[0.8, 1]], to_hex(INK)),
+        ([[0.65, 2]], to_hex(INK)),
+    ]
+    lines = [line for (line,), _ in segments(ax)]
+    assert lines == [[row["low"], y, row["high"], y] for y, row in enumerate(rows)]
+    assert [label.get_fontweight() for label in ax.get_yticklabels()] == ["bold", *["normal"] * 2]
+    assert [set(curve[:, 0]) for curve in curves(ax)] == [{0.7}, {0.5}]  # all samples, chance
+    values = {text: y for text, (x, y) in labels(ax).items() if x > 1}
+    assert values == {"0.70": 0, "0.80": 1, "0.65": 2}
 
 
 @pytest.mark.drawn

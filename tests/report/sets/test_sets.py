@@ -6,13 +6,22 @@ import re
 
 import numpy as np
 import pytest
+from drawn_figures import dots, segments, y_ticks
+from matplotlib.colors import to_hex
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import TOPIC_TABLES, StudyResults, collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
+from genesig.report.page.style import GENESIG_COLOUR, PAPER
 from genesig.report.page.svg import draw_picture
-from genesig.report.sets import WORDS, sets_paragraph, sets_section, sets_sentences
+from genesig.report.sets import (
+    WORDS,
+    draw_frequencies,
+    sets_paragraph,
+    sets_section,
+    sets_sentences,
+)
 
 LIMITS = Limits(12, 500)
 
@@ -168,3 +177,21 @@ def test_hostile_set_names_are_escaped():
     assert {set_row["set"] for set_row in data["sets"]["sets"]} & set(HOSTILE)
     section = sets_section(data, LIMITS)
     assert "<script" not in draw_picture(section.items[0]).svg
+
+
+def test_sets_stand_at_their_frequency_and_share_of_the_score():
+    rows = [
+        {"set": "SET_A", "genes": 9, "named": 2, "in_list": True}
+        | {"cv_frequency": 0.9, "mean_share": 0.5, "final_share": 0.6},
+        {"set": "SET_B", "genes": 9, "named": 0, "in_list": False}
+        | {"cv_frequency": 0.2, "mean_share": None, "final_share": 0.0},
+    ]
+    frequency_axes, share_axes = draw_frequencies(rows, 0.75).axes
+    green = to_hex(GENESIG_COLOUR)
+    assert dots(frequency_axes) == [([[0.9, 0]], green), ([[0.2, 1]], green)]
+    stems = [line for (line,), _ in segments(frequency_axes)]
+    assert stems == [[0, 0, 0.9, 0], [0, 1, 0.2, 1]]
+    assert segments(share_axes) == [([[0, 0, 0.5, 0]], green)]
+    assert dots(share_axes) == [([[0.6, 0]], to_hex(PAPER))]
+    assert share_axes.get_xlim()[0] == 0
+    assert y_ticks(frequency_axes) == {"SET A": 0, "SET B": 1}
