@@ -86,6 +86,13 @@ def test_interval_of_a_single_share_is_wilson():
     assert mean_of_shares([0.2], [25]) == pytest.approx(wilson(0.2, 25))
 
 
+@pytest.mark.parametrize("n", [1, 7, 10, 25, 57])
+def test_limits_without_an_error_or_a_hit_are_exactly_none_and_all(n: int) -> None:
+    assert (wilson(0.0, n)[0], wilson(1.0, n)[1]) == (0.0, 1.0)
+    assert mean_of_shares([0.0, 0.0], [1, n])[0] == 0.0
+    assert mean_of_shares([1.0, 1.0], [1, n])[1] == 1.0
+
+
 def test_corrected_t_is_the_formula_of_nadeau_and_bengio():
     values = np.array([0.1, 0.3, 0.2, 0.4, 0.0])
     spread = np.sqrt((1 / 5 + 1 / 4) * np.var(values, ddof=1)) * stats.t.ppf(0.975, 4)

@@ -164,7 +164,10 @@ def wilson(share: float, n: float) -> Interval:
         / (1 + NORMAL_QUANTILE**2 / n)
         * np.sqrt(share * (1 - share) / n + NORMAL_QUANTILE**2 / (4 * n**2))
     )
-    return max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width))
+    # Without rounding, as the report would write a limit of 1e-17.
+    low = max(0.0, float(centre - half_width)) if share > 0 else 0.0
+    high = min(1.0, float(centre + half_width)) if share < 1 else 1.0
+    return low, high
 
 
 def mean_of_shares(shares: Sequence[float], sizes: Sequence[float]) -> Interval:

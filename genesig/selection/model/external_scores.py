@@ -215,7 +215,7 @@ def _balanced_interval(
         return NO_INTERVAL
     if group is not None:
         return mean_of_shares_interval(losses, y, group)
-    return _clip_to_unit(mean_of_shares(errors, sizes))
+    return mean_of_shares(errors, sizes)
 
 
 def _number_measures(y: Array, f: Array, group: Array | None) -> Iterator[MeasureRow]:
@@ -262,12 +262,6 @@ def as_one_test_set(y: Array, f: Array) -> HeldOutScores:
         scores=f,
         test_train_ratio=0.0,
     )
-
-
-def _clip_to_unit(limits: Interval) -> Interval:
-    """Return an interval cut to [0, 1]."""
-    low, high = np.clip(limits, 0.0, 1.0)
-    return float(low), float(high)
 
 
 class ScoredCohort(NamedTuple):
