@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.data.files.columns import unit_of, words_of
+from genesig.optim.classes import VARIANCE_FACTOR
 from genesig.report.page import charts
 from genesig.report.page.record import (
     Estimate,
@@ -190,7 +191,12 @@ def survival_tiles(data: Survival) -> list[Tile]:
 
 
 # sentences: the macros of survival.j2, by name
-WORDS = Wording(__file__, conflicting=_measures_conflict, survival_at=_survival_at)
+WORDS = Wording(
+    __file__,
+    VARIANCE_FACTOR=VARIANCE_FACTOR,
+    conflicting=_measures_conflict,
+    survival_at=_survival_at,
+)
 
 
 def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:

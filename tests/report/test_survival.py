@@ -2,7 +2,11 @@
 
 import pytest
 from drawn_figures import curves, dots, segments
+from report_records import kind_arguments
 
+from genesig.optim.classes import VARIANCE_FACTOR
+from genesig.report.collect import StudyResults, collect
+from genesig.report.methods import methods
 from genesig.report.page.words import with_limits
 from genesig.report.survival import _survival_at, draw_calibration
 
@@ -41,3 +45,9 @@ def test_observed_risk_stands_over_the_predicted_risk_with_its_limits():
     assert [lines for lines, _ in segments(ax)] == [[[0.2, 0.1, 0.2, 0.5]]]
     assert curves(ax)[0].tolist() == [[0, 0], [1, 1]]
     assert ax.get_xlim() == ax.get_ylim() == (0, 1)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_methods_state_the_shrinkage_of_the_slope():
+    text = " ".join(methods(collect(StudyResults(**kind_arguments("survival")))))
+    assert f"max(0, 1 − ({VARIANCE_FACTOR:g} s²/b²)^1.5)" in text
