@@ -45,6 +45,7 @@ from genesig.selection.linear.grid import (
     GridChoice,
     calibration_lines,
     crossfit,
+    first_draws,
     stack_or_none,
 )
 from genesig.selection.linear.half_samples import HalfSampleLists, select_half_samples
@@ -73,8 +74,10 @@ def mean_model(models: Sequence[LinearModel]) -> LinearModel:
     """Return the linear model whose scores are the mean of the scores of some models.
 
     All are refits of one training set in one unit, each less its threshold: a score of 0 is halfway
-    between the classes for each, and so for the mean.
+    between the classes for each, and so for the mean. Lists by half-samples have one draw of the
+    inner folds, so that the mean has the first draw alone.
     """
+    first = first_draws([model.crossfitted_scores for model in models])
     genes = np.unique(np.concatenate([model.genes for model in models]))
     values = np.zeros((len(genes), *models[0].values.shape[1:]))
     for model in models:
@@ -85,7 +88,7 @@ def mean_model(models: Sequence[LinearModel]) -> LinearModel:
         values=values,
         intercept=sum(model.intercept for model in models) / len(models),
         gamma=_mean_or_none([model.gamma for model in models]),
-        crossfitted_scores=_mean_or_none([model.crossfitted_scores for model in models]),
+        crossfitted_scores=None if first is None else first.mean(axis=0, keepdims=True),
     )
 
 
@@ -188,7 +191,8 @@ class BestList(NamedTuple):
     lam_index: int  # index in `LinearSettings.lam_grid`
     error: float  # validation error of the inner folds
     threshold: Any  # threshold of its scores; a matrix of class means for several classes
-    crossfitted_scores: Array | None = None  # (n, ...) float: of training samples, see `crossfit`
+    crossfitted_scores: Array | None = None
+    """(1, n, ...) float: of training samples by the one draw of the folds, see `crossfit`."""
 
 
 def add_answers(
@@ -266,7 +270,7 @@ def _answers(
     ]
     crossfitted = None
     if fits.crossfitted is not None:
-        scores_of_models = stack_or_none([model.crossfitted_scores for model in all_models])
+        scores_of_models = first_draws([model.crossfitted_scores for model in all_models])
         if scores_of_models is not None:
             crossfitted = scores_of_models.reshape(len(models), len(ANSWERS), -1)
     return Answers(
@@ -479,7 +483,7 @@ def _best_list(training_set: TrainingSet, scores: Array, settings: LinearSetting
     list_index, lam_index, error = smallest_error(training_set, np.arange(len(scores)))
     threshold = thresholds[list_index, lam_index]
     chosen = (scores[:, list_index, lam_index], threshold)
-    crossfitted_scores = crossfit(training_set, chosen, choose_by_folds)
+    crossfitted_scores = stack_or_none([crossfit(training_set, chosen, choose_by_folds)])
     return BestList(list_index, lam_index, error, threshold, crossfitted_scores)
 
 

@@ -38,7 +38,7 @@ class LinearModel:
     intercept: Any  # float or (T,) float: the intercept less the threshold
     gamma: Array | None  # (q,) or (q, T) float: weight of each covariate; None without covariates
     crossfitted_scores: Array | None = None
-    """(n, ...) float: score of each training sample, see `grid.crossfit`; NaN of other samples."""
+    """(K, n, ...) float: scores of training samples by draws of the folds, see `grid.crossfit`."""
 
     def scores(self, X: Array, rows: Array) -> Array:
         """Return the scores of some rows of the matrix, without covariates."""

@@ -142,7 +142,7 @@ NO_LINES = CalibrationLines(None, None)  # lines of numbers, or with permuted la
 def calibration_lines(
     training_sets: Sequence[TrainingSet], crossfitted_scores: Sequence[Array | None]
 ) -> CalibrationLines:
-    """Return the line of each training set from its cross-fitted scores (n, ...).
+    """Return the line of each training set from its cross-fitted scores (K, n, ...) of K draws.
 
     `NO_LINES` if no training set has scores.
     """
@@ -164,6 +164,11 @@ def calibration_lines(
         np.stack([shrunken.line for shrunken in complete]),
         np.array([shrunken.shrinkage for shrunken in complete]),
     )
+
+
+def first_draws(crossfitted_scores: Sequence[Array | None]) -> Array | None:
+    """Return the scores of k training sets by the first draw, (k, n, ...); None if any has none."""
+    return stack_or_none([None if draws is None else draws[0] for draws in crossfitted_scores])
 
 
 def stack_or_none(arrays: Sequence[Array | None], axis: int = 0) -> Array | None:
@@ -353,7 +358,8 @@ class GridChoice:
     agreement: Array  # (n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it
     indices: GridIndices  # chosen settings
     threshold: Any  # threshold of the scores; a matrix of class means for several classes
-    crossfitted_scores: Array | None  # (n, ...) float: of the training samples, see `crossfit`
+    crossfitted_scores: Array | None
+    """(K, n, ...) float: of the training samples by each draw of the folds, see `crossfit`."""
     chosen_error: float  # validation error at the chosen settings
     chosen_n_genes: float  # mean number of genes of the folds' lists at the chosen settings
     choose_again: Callable[[float], GridChoice]
@@ -381,7 +387,7 @@ def search_grid(
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     return [
         # With one draw of the folds, its results are those that choose.
-        _choose(training_set, results, results, rule, settings, outer.X.shape[1])
+        _choose([training_set], [results], results, rule, settings, outer.X.shape[1])
         for training_set, results in zip(
             training_sets, _grid_results(training_sets, outer, inner, settings), strict=True
         )
@@ -401,15 +407,15 @@ def search_grid_averaged(
     the training set with other inner folds; the rest is as in `search_grid`, of one training set.
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
+    drawn_sets = [*training_sets, *(redrawn_sets if rule.averages_draws else ())]
     draws = _grid_results(training_sets, outer, inner, settings)
-    if rule.averages_draws:
-        for redrawn_set in redrawn_sets:
-            redrawn_inner = inner_elastic_nets([redrawn_set], outer)
-            draws += _grid_results([redrawn_set], outer, redrawn_inner, settings)
+    for redrawn_set in drawn_sets[1:]:
+        redrawn_inner = inner_elastic_nets([redrawn_set], outer)
+        draws += _grid_results([redrawn_set], outer, redrawn_inner, settings)
     averaged = [
         AveragedGridResult.from_draws(draws_at_mu) for draws_at_mu in zip(*draws, strict=True)
     ]
-    return [_choose(training_sets[0], draws[0], averaged, rule, settings, outer.X.shape[1])]
+    return [_choose(drawn_sets, draws, averaged, rule, settings, outer.X.shape[1])]
 
 
 def _grid_results(
@@ -482,8 +488,8 @@ def _summarise_folds(
 
 
 def _choose(
-    training_set: TrainingSet,
-    fold_results: list[GridResult],
+    drawn_sets: Sequence[TrainingSet],
+    draws: Sequence[list[GridResult]],
     results: Sequence[AnyGridResult],
     rule: ChoiceRule,
     settings: LinearSettings,
@@ -491,15 +497,15 @@ def _choose(
 ) -> GridChoice:
     """Return the choice of one training set by its results at each searched mu.
 
-    `results` may average several draws of the inner folds. Cross-fitted scores come from
-    `fold_results`, those of the folds of the training set.
+    `results` may average several draws of the inner folds. Cross-fitted scores come from `draws`,
+    the results of `drawn_sets`, which are the training set with the folds of each draw.
     """
     (tau, lam, mu), agreements = rule.choose(results, settings, n_features)
     n_genes = np.stack([result.n_genes for result in results])
 
     def choose_again(max_genes: float) -> GridChoice:
         shorter_settings = replace(settings, most=max_genes)
-        return _choose(training_set, fold_results, results, rule, shorter_settings, n_features)
+        return _choose(drawn_sets, draws, results, rule, shorter_settings, n_features)
 
     return GridChoice(
         error=np.stack([result.error for result in results]),
@@ -508,10 +514,15 @@ def _choose(
         agreement=agreements,
         indices=GridIndices(tau, lam, rule.list_index(settings, mu)),
         threshold=results[mu].thresholds[tau, lam],
-        crossfitted_scores=crossfit(
-            training_set,
-            (fold_results[mu].fold_scores[:, tau, lam], results[mu].thresholds[tau, lam]),
-            partial(_choose_by_folds, fold_results, rule, settings, n_features),
+        crossfitted_scores=stack_or_none(
+            [
+                crossfit(
+                    drawn_set,
+                    (fold_results[mu].fold_scores[:, tau, lam], results[mu].thresholds[tau, lam]),
+                    partial(_choose_by_folds, fold_results, rule, settings, n_features),
+                )
+                for drawn_set, fold_results in zip(drawn_sets, draws, strict=True)
+            ]
         ),
         chosen_error=float(results[mu].error[tau, lam]),
         chosen_n_genes=float(n_genes[mu, tau]),

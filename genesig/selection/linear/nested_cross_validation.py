@@ -28,9 +28,9 @@ from genesig.selection.linear.grid import (
     GridChoice,
     GridIndices,
     calibration_lines,
+    first_draws,
     search_grid,
     search_grid_averaged,
-    stack_or_none,
 )
 from genesig.selection.linear.half_samples import (
     add_lasso_lists,
@@ -95,9 +95,9 @@ def fit_final_model(
 ) -> Fits:
     """Return one fit, to all samples: its error is what the nested cross-validation estimates.
 
-    Its settings are the mean choice of several draws of the inner folds (`redraw_final_split`). The
-    nested cross-validation uses one draw: several would multiply its time and leave the error as it
-    is.
+    Several draws of the inner folds (`redraw_final_split`) choose its settings together, and all
+    have a part in its line of probabilities. The nested cross-validation uses one draw: several
+    would multiply its time and leave the error as it is.
     """
     half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
     training_sets = study.make_training_sets([study.splits.final], half_counts=half_counts)
@@ -286,7 +286,7 @@ def _fit_choices(same_factors: SameFactors, settings: LinearSettings) -> Fits:
         ),
         line=calibration.line,
         shrinkage=calibration.shrinkage,
-        crossfitted=stack_or_none(crossfitted_scores) if settings.crossfitted else None,
+        crossfitted=first_draws(crossfitted_scores) if settings.crossfitted else None,
     )
 
 

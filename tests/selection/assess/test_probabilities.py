@@ -216,6 +216,24 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
     assert line_of_repeats.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
 
 
+@pytest.mark.parametrize("T", [2, 3])
+def test_draws_of_the_folds_make_no_more_samples(T):
+    scores, class_number, _ = drawn(8, n=60, shares=(0.5, 0.3, 0.2)[:T], b=1.0)
+    draws = scores + 0.5 * np.random.default_rng(8).normal(size=(5, *scores.shape))
+    group = np.arange(60) // 3
+
+    def line(draws):
+        effect = slope_design_effect(draws, class_number, group)
+        fitted = shrunken_line(draws, class_number, effect)
+        return np.append(fitted.line, fitted.shrinkage)
+
+    assert 0 < line(draws)[-1] < 1
+    np.testing.assert_allclose(line(np.stack([scores] * 5)), line(scores), rtol=1e-9)
+    np.testing.assert_allclose(line(np.concatenate([draws, draws])), line(draws), rtol=1e-9)
+    np.testing.assert_allclose(line(draws[::-1]), line(draws), rtol=1e-9)
+    assert not np.allclose(line(draws), line(draws[:1]))
+
+
 def test_calibration_lines_count_groups_of_samples():
     dataset = study_of("classification", 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
@@ -223,7 +241,8 @@ def test_calibration_lines_count_groups_of_samples():
     scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
     grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
     alone, by_group = (
-        calibration_lines([learning_set], [scores]) for learning_set in (training_set, grouped)
+        calibration_lines([learning_set], [scores[None]])
+        for learning_set in (training_set, grouped)
     )
     assert 0 <= by_group.shrinkage[0] < alone.shrinkage[0] < 1
 

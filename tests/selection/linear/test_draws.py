@@ -62,6 +62,28 @@ def test_equal_draws_choose_as_one_draw(kind, monkeypatch):
         np.testing.assert_array_equal(fit_of_one_draw.arrays()[name], three.arrays()[name])
     for name in ("values", "cv_error", "cv_se", "threshold"):
         np.testing.assert_allclose(fit_of_one_draw.arrays()[name], three.arrays()[name], 1e-12)
+    if fit_of_one_draw.line is not None:
+        np.testing.assert_allclose(fit_of_one_draw.line, three.line, 1e-9, 1e-9)
+        np.testing.assert_allclose(fit_of_one_draw.shrinkage, three.shrinkage, 1e-9)
+
+
+@pytest.mark.slow_cases("several_classes")
+@pytest.mark.parametrize("kind", ["classification", "several_classes"])
+def test_order_of_the_draws_does_not_change_the_line(kind, monkeypatch):
+    dataset = study_of(kind, 2, signal=1.0)
+    splits = drawn(dataset)
+    draws = [splits.final, *redraw_final_split(dataset, splits)]
+
+    def fit(first, *others):
+        monkeypatch.setattr(
+            nested_cross_validation, "redraw_final_split", lambda dataset, splits: list(others)
+        )
+        return fit_final_model(dataset, replace(splits, final=first), **settings(kind))
+
+    fits = fit(*draws), fit(*draws[::-1])
+    assert (fits[0].line[..., -1] > 0).all()
+    np.testing.assert_allclose(fits[0].line, fits[1].line, 1e-9, 1e-9)
+    np.testing.assert_allclose(fits[0].shrinkage, fits[1].shrinkage, 1e-9)
 
 
 @pytest.mark.slow_cases("several_classes", "classification")
