@@ -306,7 +306,7 @@ TRIALS: tuple[Trial, ...] = (
         )
         for n, mix, shares, raised, claims in SMALL_WORLDS
     ),
-    # The slope does not hold: studies without doubt are those whose left-out samples were lucky.
+    # The slope is too small: studies without doubt are those whose left-out samples were lucky.
     Trial(
         "Probabilities of small studies",
         f"{SMALL_TOGETHER} studies of 60 samples, classes 50:50, one gene raised by 0.8 SD",
