@@ -183,7 +183,7 @@ def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
             top_axes.text(
                 (start + stop - 1) / 2,
                 1.02,
-                shorten(name, 22),
+                name,
                 color=colour,
                 ha="center",
                 va="bottom",
@@ -199,13 +199,13 @@ def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
     classes = data["study"]["classes"]
     if record["batches"] is not None:
         runs = runs_of_equal(record["batches"])
-        return [(start, stop, str(name), INK) for start, stop, name in runs]
+        return [(start, stop, shorten(name, 22), INK) for start, stop, name in runs]
     if classes is None:
         label = shorten(data["study"]["label"], 30)
         return [(0, len(record["samples"]), f"{label}, from small to large", INK)]
     class_runs = runs_of_equal([class_number(value, classes) for value in record["response"]])
     return [
-        (start, stop, classes[class_index], CLASS_COLOURS[class_index])
+        (start, stop, shorten(classes[class_index], 22), CLASS_COLOURS[class_index])
         for start, stop, class_index in class_runs
     ]
 

@@ -142,6 +142,24 @@ def test_samples_stand_at_their_first_two_components(kind: str | None) -> None:
         assert axes[1].get_title() == "centre"
 
 
+def test_samples_of_a_number_are_coloured_by_it_and_run_from_small_to_large() -> None:
+    data = record(response=[1.0, 2.5, 3.0, 7.0])
+    data["study"] = {"classes": None, "label": "age"}
+    ax, bar = draw_components(data).axes
+    (scatter,) = ax.collections
+    assert scatter.get_offsets().tolist() == [
+        point[:2] for point in data["quality"]["components"]["points"]
+    ]
+    assert scatter.get_array().tolist() == [1, 2.5, 3, 7]
+    assert bar.get_xlim() == (1, 7)
+    assert ax.get_title() == "age"
+    top_axes = draw_distributions(data).axes[0]
+    assert {text: x for text, (x, _) in labels(top_axes).items()} == {
+        "age, from small to large": 1.5
+    }
+    assert not any(set(curve[:, 0]) == {1.5} for curve in curves(top_axes))
+
+
 def test_rare_values_of_a_column_are_grey_and_counted() -> None:
     values = [name for name in "abcdefgh" for _ in range(2)] + ["rare", "seldom", ""]
     n = len(values)
