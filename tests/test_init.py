@@ -617,6 +617,8 @@ def test_problem_with_option_names_the_option_of_its_own_setting_only():
         (["<1 x 2", "4 5 6"], "samples or genes"),
         (["1,5 2,25 3", "4 5 6"], "export the table with decimal points"),
         (["1,5 x 3", "4 5 6"], "samples or genes"),
+        (["a,b 1 3", "4 5 6"], "samples or genes"),
+        (["1,500.5 2,250.5 3", "4 5 6"], "decimal points and without signs of thousands"),
         (["1,500 2,250 3", "4 5 6"], "with decimal points and without signs of thousands"),
     ],
 )

@@ -103,3 +103,11 @@ def test_features_whose_gradient_is_largest_for_their_weight_enter_first(sets, h
     assert chunk.progress.stage[0] == SOLVE
     assert scanned.largest_ratio[0] == pytest.approx(ratio.max() / tau)
     assert scanned.excess_squares[0] == pytest.approx(above @ above)
+
+    excess = np.where(is_violator & ~first, gradient / np.where(is_free, 1, weights), 0)
+    second = excess >= 0.6 * excess.max()
+    chunk.progress.stage[:] = CHECK
+    scanned = newton.scan_features(chunk.fits, chunk.screen, np.arange(1), np.zeros(1))
+    check_all_features(chunk.fits, chunk.feature_sets, chunk.progress, scanned)
+    entered = chunk.feature_sets.working[0, : chunk.feature_sets.n_working[0]]
+    assert sorted(entered) == np.flatnonzero(first | second).tolist()

@@ -143,6 +143,7 @@ def test_figure_draws_genes_and_names_of_chromosomes_at_their_places() -> None:
         ("g2", 0, 14.0, -3.0, 0.4),
         ("g3", 2, 1.0, 0.5, 0.8),
         ("g4", 3, 30.0, -1.0, 1.0),
+        ("g5", 0, 30.0, 6.0, 0.1),  # in no stretch
     ]
     record: Any = {
         "chromosomes": [{"name": name, "end": end, "genes": 1} for name, end in ends.items()],
@@ -155,7 +156,7 @@ def test_figure_draws_genes_and_names_of_chromosomes_at_their_places() -> None:
             {"chromosome": "chr1", "start": 10.0, "end": 14.0, "genes": 2}
             | {"first": "g1", "last": "g2"},
             {"chromosome": "chrX", "start": 30.0, "end": None, "genes": 1, "first": "g4"},
-            {"chromosome": None, "start": None, "end": None, "genes": 1, "first": "g5"},
+            {"chromosome": None, "start": None, "end": None, "genes": 1, "first": "g6"},
         ],
     }
     figure = draw_genome(record, frequency_threshold=0.75)
@@ -169,7 +170,8 @@ def test_figure_draws_genes_and_names_of_chromosomes_at_their_places() -> None:
         assert -0.05 * width < low < 0 < width < high < 1.05 * width
     falling, rising = segments(contribution_axes)
     assert falling == ([[x[1], 0, x[1], -3], [x[3], 0, x[3], -1]], to_hex(NEGATIVE))
-    assert rising == ([[x[0], 0, x[0], 2], [x[2], 0, x[2], 0.5]], to_hex(POSITIVE))
+    bars = [[x[0], 0, x[0], 2], [x[2], 0, x[2], 0.5], [x[4], 0, x[4], 6]]
+    assert rising == (bars, to_hex(POSITIVE))
     ((bars, _),) = segments(frequency_axes)
     assert bars == [[at, 0, at, gene[4]] for at, gene in zip(x, genes, strict=True)]
     for ax, column in ((contribution_axes, 3), (frequency_axes, 4)):
@@ -182,8 +184,8 @@ def test_figure_draws_genes_and_names_of_chromosomes_at_their_places() -> None:
     low, high = frequency_axes.get_ylim()
     assert (low, high >= 1) == (0, True)
     low, high = contribution_axes.get_ylim()
-    assert low < -3
-    assert high > 2
+    assert -6 < low < -4  # room for names
+    assert 7 < high < 9
     # chr3 has no room for its name: its middle is 2% of the width behind that of chr2.
     middles = [starts[k] + end / 2 for k, end in enumerate(ends.values())]
     assert x_ticks(frequency_axes) == {"1": middles[0], "2": middles[1], "X": middles[3]}

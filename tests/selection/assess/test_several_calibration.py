@@ -42,11 +42,11 @@ def test_calibration_slope_maximises_the_class_weighted_likelihood() -> None:
     assert low < slope < high
 
 
-@pytest.mark.parametrize("group_size", [None, 1, 3])
+@pytest.mark.parametrize(("group_size", "b"), [(None, 1.7), (1, 1.7), (3, 1.7), (None, 0.15)])
 def test_calibration_interval_is_the_sandwich_of_numerical_derivatives(
-    group_size: int | None,
+    group_size: int | None, b: float
 ) -> None:
-    y, p = drawn(1, 60, 1.7)
+    y, p = drawn(1, 60, b)
     share = np.array([0.5, 0.3, 0.2])
     class_number = y.astype(int)
     weight = share[class_number] / np.bincount(class_number)[class_number]

@@ -176,18 +176,20 @@ def test_combat_warns_of_the_class_whose_share_differs_most(
     assert not list(warn_of_class_shares(dataset, cohort, corrects_batches=False))
 
 
-def test_measures_of_numbers_are_those_of_scipy_and_leave_one_out() -> None:
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_measures_of_numbers_are_those_of_scipy_and_leave_one_out(unit: float) -> None:
     rng = np.random.default_rng(2)
-    y = rng.normal(3, 2, 15)
-    f = y + rng.normal(0.4, 1.5, 15)
+    y = unit * rng.normal(3, 2, 40)
+    f = y + unit * rng.normal(0.4, 0.9, 40)
     rows = {name: (value, *limits, n) for name, value, limits, n in measure_numbers(y, f)}
-    assert all(row[3] == 15 for row in rows.values())
+    assert all(row[3] == 40 for row in rows.values())
     assert rows["r2"][0] == pytest.approx(r2_score(y, f))
-    left_out = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(15)])
-    # Pseudo-values of the jackknife, bias included, and Student's t of them (Tukey 1958).
-    pseudo = r2_score(y, f) + 14 * (left_out.mean() - left_out)
+    left_out = np.array([r2_score(np.delete(y, k), np.delete(f, k)) for k in range(40)])
+    # Student's t of the pseudo-values of the jackknife (Tukey 1958), around R² itself.
+    pseudo = r2_score(y, f) + 39 * (left_out.mean() - left_out)
     limits = ttest_1samp(pseudo, 0).confidence_interval()
-    assert rows["r2"][1:3] == pytest.approx((limits.low, min(limits.high, 1.0)))
+    assert limits.high < 1
+    assert rows["r2"][1:3] == pytest.approx((limits.low, limits.high))
     difference = ttest_1samp(f - y, 0).confidence_interval()
     expected = (np.mean(f - y), difference.low, difference.high)
     assert rows["mean_difference"][:3] == pytest.approx(expected)
@@ -197,3 +199,11 @@ def test_measures_of_numbers_are_those_of_scipy_and_leave_one_out() -> None:
     line = linregress(f, y)
     assert rows["calibration_slope"][0] == pytest.approx(line.slope)
     assert rows["calibration_intercept"][0] == pytest.approx(line.intercept)
+
+    groups = np.repeat(np.arange(10), 4)
+    grouped = {name: (value, *limits) for name, value, limits, _ in measure_numbers(y, f, groups)}
+    for name, row in grouped.items():
+        assert row[0] == pytest.approx(rows[name][0])
+    means = (f - y).reshape(10, 4).mean(axis=1)
+    limits = ttest_1samp(means, 0).confidence_interval()
+    assert grouped["mean_difference"][1:] == pytest.approx((limits.low, limits.high))
