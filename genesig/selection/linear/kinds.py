@@ -412,7 +412,7 @@ FITTINGS: dict[str, Fitting] = ByKind(
             thresholds=median_score,
             validation_error=cox_deviance,
             signed_classes=False,
-            # By the first draw: its slopes of small studies are about 1 in tests/claims/risks.py.
+            # By the first draw: in simulated studies the mean of all was hardly nearer the truth.
             calibrate=lambda training_set, draws: calibrate_survival(training_set, draws[0]),
         ),
     }
