@@ -347,7 +347,7 @@ def _propose_normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
 def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     """Return the steps that take logarithms of X (n_samples, n_genes), and the reason.
 
-    No step if the values look logged, and no reason either if they plainly do.
+    No step if no value is finite or the values look logged; no reason if they plainly do.
     """
     cells = X[np.isfinite(X)]
     if not cells.size:
@@ -355,8 +355,8 @@ def _propose_log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     _, p99, largest = sizes(cells)
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}, median {np.median(cells):.4g}"
     if not never_logged(X):
-        close = "though they are large: they lie close together"
-        reason = f"Values that look logged ({size}), {close}; nothing is done to them."
+        evidence = "though they are large: they lie close together"
+        reason = f"Values that look logged ({size}), {evidence}; nothing is done to them."
         bulk = sizes(without_largest_genes(X))  # the values by which `never_logged` decides
         return [], (reason,) if looks_raw(bulk.p99, bulk.largest) else ()
     if looks_counted(cells):

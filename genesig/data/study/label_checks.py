@@ -110,7 +110,7 @@ def dated_death_warnings(table: pd.DataFrame, label: str) -> Iterator[str]:
     date_columns = [
         name
         for name in dict.fromkeys(map(str, table.columns))
-        if (answers := evaluable_cells(table, name)) and all(map(DATE.match, answers))
+        if (cells := evaluable_cells(table, name)) and all(map(DATE.match, cells))
     ]
     deaths = [name for name in dict.fromkeys(evaluable_cells(table, label)) if DEATH.search(name)]
     if len(date_columns) >= 2 and len(deaths) == 1:

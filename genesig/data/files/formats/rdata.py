@@ -53,8 +53,8 @@ def read_objects(content: bytes, file_name: str) -> Any:
 
     An S4 object becomes a namespace of its slots, an environment a mapping.
 
-    Raises InvalidInput: no package rdata, no R data, damaged, more than memory holds, or what only
-        R can hold.
+    Raises InvalidInput: no package rdata, no R data, damaged, more than half of the memory, or
+        objects that only R can hold.
     """
     import warnings
 
@@ -73,7 +73,7 @@ def read_objects(content: bytes, file_name: str) -> Any:
         )
     try:
         with limited_memory(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of classes that it does not know; we look at them
+            warnings.simplefilter("ignore")  # about classes unknown to rdata: their slots are read
             syntax_tree = rdata.parser.parse_data(
                 unpacked_content,
                 altrep_constructor_dict=_bounded_sequences(rdata.parser.DEFAULT_ALTREP_MAP),
@@ -124,28 +124,29 @@ def _bounded_sequences(constructors: Any) -> dict[bytes, Any]:
 
 
 def _remove_unread_slots(root: Any) -> None:
-    """Remove the slots that are not read from every S4 object of a tree, in place."""
+    """Remove from every S4 object of a tree the slots that are not read, in place."""
     pending = [root]
     while pending:
         node = pending.pop()
-        kind = node.info.type.name
-        if kind == "S4":
+        type_name = node.info.type.name
+        if type_name == "S4":
             slots = list(_iterate_slots(node))
             names = {name for name, _ in slots}
             if {"assays", "colData"} <= names:  # a SummarizedExperiment
-                kept_cells = [cell for name, cell in slots if name in SUMMARIZED_SLOTS]
+                read_cells = [cell for name, cell in slots if name in SUMMARIZED_SLOTS]
             else:
-                kept_cells = [cell for name, cell in slots if name not in UNREAD_SLOTS]
-            _set_attributes(node, kept_cells)
-            pending += [cell.value[0] for cell in kept_cells]
-        elif kind in ("LIST", "VEC"):
+                read_cells = [cell for name, cell in slots if name not in UNREAD_SLOTS]
+            _set_attributes(node, read_cells)
+            pending += [cell.value[0] for cell in read_cells]
+        elif type_name in ("LIST", "VEC"):
             pending += node.value
 
 
 def _mark_named_strings(root: Any, parser: Any) -> None:
-    """Give strings with names that lie in a list the class STRINGS_WITH_NAMES, in place.
+    """Give strings that have names the class STRINGS_WITH_NAMES, in place.
 
-    Else rdata drops their names, as it drops those of a factor; it keeps them of numbers.
+    Alone, rdata keeps the names of numbers, but drops the names of strings and factors. Strings in
+    S4 objects and environments stay as they are.
     """
 
     def new_node(kind: Any, value: Any, **fields: Any) -> Any:
@@ -360,7 +361,7 @@ def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> Invali
 
 
 def _is_matrix(value: Any) -> bool:
-    """Tell whether an object is expression: a matrix of numbers, or a data.frame of many."""
+    """Tell whether an object is expression: a number matrix or a data.frame of many numbers."""
     if _is_data_frame(value):
         return len(value.columns) - len(_text_columns(value)) >= MIN_EXPRESSION_COLUMNS
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
@@ -415,8 +416,8 @@ def _find_table_beside(
 def _vector_cells(vector: Any, names: Sequence[Any], label: str, file_name: str) -> list[Any]:
     """Return the values of a vector, in the order of `names` if it has the same names.
 
-    Without names, or if all differ, the order of the file counts. Raises InvalidInput if some
-    differ. label: words for the vector.
+    If no name of the vector is in `names`, or it has none, the values stay in the order of the
+    file. Raises InvalidInput if only some are. label: words for the vector in messages.
     """
     values: list[Any] = np.asarray(vector).tolist()
     if not getattr(vector, "coords", None):  # without names
@@ -499,8 +500,9 @@ def _text_columns(frame: pd.DataFrame) -> list[Any]:
 def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     """Return a data.frame as a matrix; a column of distinct words may name its rows.
 
-    `without_annotation` takes out other columns of words that describe genes. The rest stays as
-    text, unless there are many numbers and no symbols: these words are classes of samples.
+    `without_annotation` takes out the columns that describe genes. Other words stay as text. But
+    with many columns of numbers and no symbols, rows are taken for samples: words are left out, as
+    they are classes.
 
     Raises InvalidInput: half of the columns are words, or rows that are genes have no names.
     """
