@@ -1,7 +1,7 @@
 """Several classes as responses, and probabilities from their scores by a line.
 
 Class c is a column of 1 inside and 0 outside, over the square root of its share, so that rare
-classes count: the mean square of a centred column is then 1 less the share. A sample is of the
+classes count: the mean square of a centred column is then 1 minus the share. A sample is of the
 class whose mean of out-of-fold scores is nearest; with two classes that is the side of the
 midpoint, because both columns, and so all scores, lie on one line.
 
@@ -32,7 +32,7 @@ as in 95 to 98 % of simulated studies of noise."""
 
 VARIANCE_FACTOR = 2.5  # c of the factor ``1 - (c s²/b²)^1.5`` of a slope b of standard error s
 
-MAX_LOG_SLOPE = 10.0  # logarithm of the largest slope, in standard deviations of the scores
+MAX_LOG_SLOPE = 10.0  # largest |log slope| per standard deviation of the scores
 
 
 def shares(y: Array, rows: Array, n_classes: int, weights: Array | None = None) -> Array:
@@ -103,7 +103,7 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
     The target of sample i is (n [c_i = c] + m π_c) / (n + m), with π_c the share of class c and m =
     `N_SMOOTHING_SAMPLES`. So classes which the scores separate have a finite slope, and mean
     probabilities are the shares. If b < 0 would fit better, b is 0, and every probability is the
-    share of its class. NaN without a sample of each class, or without a score.
+    share of its class. NaN if a class has no sample, or a score is NaN.
 
     scores (n, T) float, or (K, n, T): of K draws of the folds, over which the cross-entropy is the
     mean. class_number (n,) int.
@@ -144,10 +144,10 @@ def slope_shrinkage(slope: float, variance: float) -> float:
     with c = `VARIANCE_FACTOR`. The factor is 0 below 1.6 standard errors and .94 at 4.
 
     Source: Copas 1983, J R Stat Soc B 45:311, has the factor 1 - s²/b², which leaves too much slope
-    in noise. With 1 - 1.5 s²/b² probabilities were too equal where the signal is clear. A higher
-    power (a garrote, Breiman 1995, Technometrics 37:373, of higher degree) spares clear slopes; the
-    square spares weak ones, too. It was chosen among eight rules on simulated studies; tests/claims
-    judge it on others.
+    in noise. With 1 - 1.5 s²/b² probabilities were too equal if the signal is clear. A higher power
+    of s²/b² (a garrote, Breiman 1995, Technometrics 37:373, of higher degree) spares clear slopes;
+    the power 2 also spares weak ones. The power 3/2 was chosen among eight rules on simulated
+    studies; tests/claims judge it on others.
     """
     return max(0.0, 1 - math.pow(VARIANCE_FACTOR * variance / slope**2, 1.5))
 
@@ -293,9 +293,9 @@ def line_for_shares(line: Array, sample_shares: Array, new_shares: Array) -> Arr
 
 
 def probabilities(f: Array, line: Array) -> Array:
-    """Return the probability of each class, (n, T), of scores (n, T) by lines (T + 1,), (n, T + 1).
+    """Return the probability of each class, (..., T), of scores (..., T).
 
-    NaN where a score or its line is.
+    line (T + 1,), or (..., T + 1) with one for each sample. NaN where a score or its line is.
     """
     z = line[..., :-1] + line[..., -1:] * f
     with np.errstate(invalid="ignore"):
@@ -310,17 +310,17 @@ def shrunken_slope(scores: Array, class_number: Array, weights: Any, groups: Any
     `N_SMOOTHING_SAMPLES`, spread evenly over the classes, smooth the targets. It stays above 0, so
     that probabilities have the order of the scores.
 
-    scores (n, K) float: of rows that were left out. class_number (n,) int. weights (n,) float or
-    None. groups (n,) or None: group of each row, such as its patient; the variance of the slope is
-    then that over groups, if it is larger.
+    scores (n, T) float: of rows that were left out. class_number (n,) int. weights (n,) float or
+    None. groups (n,) or None: group of each row, such as its patient. With groups the variance of
+    the slope is over groups if it is then larger.
 
     Source: Platt 1999 for the targets; Guo et al. 2017 for one slope of all classes.
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import log_softmax, softmax
 
-    n, K = scores.shape
-    smoothed_counts = n * np.eye(K)[class_number] + N_SMOOTHING_SAMPLES / K
+    n, T = scores.shape
+    smoothed_counts = n * np.eye(T)[class_number] + N_SMOOTHING_SAMPLES / T
     target = smoothed_counts / (n + N_SMOOTHING_SAMPLES)
     spread = float(scores.std()) or 1.0
     row_weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
