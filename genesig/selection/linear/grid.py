@@ -38,7 +38,7 @@ ChooseByFolds = Callable[[TrainingSet, Array], FoldScores]
 the settings that these folds choose."""
 
 MAX_CROSSFIT_PARTS = 5
-"""Parts into which the inner folds are dealt, each of which makes one choice without itself."""
+"""Largest number of parts into which the inner folds are dealt; for each part the others choose."""
 
 ERROR_DIGITS = 12
 """Digits to which errors are rounded before a choice, so that ties are ties on every processor:
@@ -66,8 +66,8 @@ def crossfit(
     part_of_fold = np.arange(len(training_set.inner_folds)) % n_parts
     crossfitted_scores = np.full(chosen_scores.shape, np.nan)
     for part, rows in enumerate(rows_of_part):
-        kept = _keep_folds(training_set, np.flatnonzero(part_of_fold != part))
-        scores = _left_out_scores(training_set, *choose_by_folds(*kept))
+        other_folds = _keep_folds(training_set, np.flatnonzero(part_of_fold != part))
+        scores = _left_out_scores(training_set, *choose_by_folds(*other_folds))
         unit = _unit_ratio(chosen_scores, scores, rows_of_part)
         crossfitted_scores[rows] = unit * scores[rows]
     return crossfitted_scores
@@ -89,7 +89,7 @@ MIN_VARIANCE = 1e-12  # variance over the largest, below which the scores of a p
 def _unit_ratio(chosen: Array, scores: Array, rows_of_part: Sequence[Array]) -> float:
     """Return the ratio of the standard deviations of scores (n, ...) at two choices.
 
-    It is over the parts with genes at both choices; 1 if there is none.
+    Only parts with genes at both choices count; the ratio is 1 without such a part.
     """
     variances = np.array(
         [[f[rows].var(axis=0).mean() for rows in rows_of_part] for f in (chosen, scores)]
@@ -334,7 +334,7 @@ STABLE_RULE = ChoiceRule(
 )
 
 
-# The two stages choose alike for the first three; `answers` treats these lists differently.
+# The first three share a rule; `answers` then chooses between its list and lists by half-samples.
 CHOICE_RULES = {
     "best": STABLE_RULE,
     "fdr": STABLE_RULE,
@@ -363,7 +363,7 @@ class GridChoice:
     chosen_error: float  # validation error at the chosen settings
     chosen_n_genes: float  # mean number of genes of the folds' lists at the chosen settings
     choose_again: Callable[[float], GridChoice]
-    """Largest number of genes, in place of ``signature.most`` -> choice under this limit."""
+    """Largest number of genes, instead of ``signature.most`` -> choice under this limit."""
 
     def shorter(self) -> GridChoice | None:
         """Return the choice among lists shorter than this one; None if the rule has none."""
@@ -386,7 +386,7 @@ def search_grid(
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     return [
-        # With one draw of the folds, its results are those that choose.
+        # The results of the one draw of the folds choose, without a mean over draws.
         _choose([training_set], [results], results, rule, settings, outer.X.shape[1])
         for training_set, results in zip(
             training_sets, _grid_results(training_sets, outer, inner, settings), strict=True
@@ -404,7 +404,8 @@ def search_grid_averaged(
     """Return the choice of one training set by several draws of its inner folds.
 
     A single draw, and so the seed, would decide between lists of equal worth. `redrawn_sets` are
-    the training set with other inner folds; the rest is as in `search_grid`, of one training set.
+    the training set with other inner folds, without effect if the rule does not average draws; the
+    rest is as in `search_grid`, of one training set.
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     drawn_sets = [*training_sets, *(redrawn_sets if rule.averages_draws else ())]
@@ -459,8 +460,8 @@ def _summarise_folds(
     paths: of the folds of all training sets, at each mu. all_scores (all folds, n_mu n_tau, n_lam,
     n, ...): by the refits of these lists. fold_numbers: the folds of this set among all.
     """
-    rows = slice(fold_numbers.start, fold_numbers.stop)
-    scores = all_scores[rows]
+    set_folds = slice(fold_numbers.start, fold_numbers.stop)
+    scores = all_scores[set_folds]
     thresholds = score_thresholds(training_set, scores, settings)
     error, standard_error = FITTINGS[training_set.kind].validation_error(
         training_set, scores, thresholds, settings.criterion
@@ -468,20 +469,20 @@ def _summarise_folds(
     n_tau = len(error) // len(paths)
     results = []
     for number, path in enumerate(paths):
-        of_mu = slice(number * n_tau, (number + 1) * n_tau)
-        ended = path.has_ended()[rows].any(axis=0)
-        mu_error = error[of_mu].copy()
+        mu_lists = slice(number * n_tau, (number + 1) * n_tau)
+        ended = path.has_ended()[set_folds].any(axis=0)
+        mu_error = error[mu_lists].copy()
         mu_error[ended] = np.nan
-        mu_standard_error = standard_error[of_mu].copy()
+        mu_standard_error = standard_error[mu_lists].copy()
         mu_standard_error[ended] = np.nan
         results.append(
             GridResult(
                 error=mu_error,
                 standard_error=mu_standard_error,
-                thresholds=thresholds[of_mu].copy(),
+                thresholds=thresholds[mu_lists].copy(),
                 path=path,
                 fold_numbers=fold_numbers,
-                fold_scores=scores[:, of_mu],
+                fold_scores=scores[:, mu_lists],
             )
         )
     return results
@@ -543,7 +544,7 @@ def _choose_by_folds(
     The last two arguments and the result are those of `ChooseByFolds`.
     """
     fitting = FITTINGS[training_set.kind]
-    kept_results = []
+    partial_results = []  # at each searched mu, of these folds
     for result in results:
         scores = result.fold_scores[folds]
         error, standard_error = fitting.validation_error(
@@ -558,8 +559,8 @@ def _choose_by_folds(
             # means of all folds would bring the label of a sample into its own score.
             thresholds = score_thresholds(training_set, scores, settings)
         fold_numbers = [result.fold_numbers[fold] for fold in folds]
-        kept_results.append(
+        partial_results.append(
             GridResult(error, standard_error, thresholds, result.path, fold_numbers, scores)
         )
-    (tau, lam, mu), _ = rule.choose(kept_results, settings, n_features)
-    return results[mu].fold_scores[:, tau, lam], kept_results[mu].thresholds[tau, lam]
+    (tau, lam, mu), _ = rule.choose(partial_results, settings, n_features)
+    return results[mu].fold_scores[:, tau, lam], partial_results[mu].thresholds[tau, lam]

@@ -2,10 +2,10 @@
 
 The inner folds of a training set divide its training rows. Scores (n_folds, n_tau, n_lam, n, ...)
 are those of all n samples by the refits of each fold; the out-of-fold score of a training sample is
-that by the fold which holds it. In place of tau, the second axis may count other lists.
+by the refit of the fold that leaves it out. Instead of tau, the second axis may count other lists.
 
 The slope of a calibration line is shrunken by what its standard error allows, so that few samples
-with a weak signal state probabilities near the class shares, and risks near that of all samples.
+with a weak signal state probabilities near the class shares, and risks near the overall risk.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def _design_effect(influence: Array, group: Array) -> float:
     """Return the variance of the sum of influences (n,) with groups over that without; >= 1."""
     if not np.isfinite(influence).all():  # no slope could be fitted
         return 1.0
-    alone = influence_spread(influence, np.arange(len(group)))
-    return max(1.0, design_effect(influence_spread(influence, group), alone, group))
+    ungrouped = influence_spread(influence, np.arange(len(group)))
+    return max(1.0, design_effect(influence_spread(influence, group), ungrouped, group))
 
 
 def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine:

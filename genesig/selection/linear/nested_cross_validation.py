@@ -95,9 +95,10 @@ def fit_final_model(
 ) -> Fits:
     """Return one fit, to all samples: its error is what the nested cross-validation estimates.
 
-    Several draws of the inner folds (`redraw_final_split`) choose its settings together, and all
-    have a part in its line of probabilities. The nested cross-validation uses one draw: several
-    would multiply its time and leave the error as it is.
+    Several draws of the inner folds (`redraw_final_split`) choose the settings of the two stages
+    together, and the line of class probabilities is fitted to all of them. Lists by half-samples,
+    ensembles and risks have the first draw alone. The nested cross-validation uses one draw:
+    several would multiply its time and leave the error as it is.
     """
     half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
     training_sets = study.make_training_sets([study.splits.final], half_counts=half_counts)
