@@ -1,15 +1,15 @@
 """Measures of several classes, and intervals of samples in groups, such as several of a patient.
 
 Groups are independent, the samples of one group are not. A variance is a sum over groups of squared
-sums of influences, each divided by what the group takes of its own residual (CR2: Bell and
-McCaffrey 2002). Few groups, or groups of unequal size, give a variance that varies itself: the
-quantile is that of Student's t, on the degrees of freedom of Satterthwaite (1946). With one sample
-in every group, variances are the usual ones; then `group_numbers` returns None, and the measures
-keep their usual intervals.
+sums of influences. Each influence is first divided by √(1 - h), with h the share of the samples
+that its group has (CR2: Bell and McCaffrey 2002). Few groups, or groups of unequal size, give a
+variance that varies itself: therefore the quantile is Student's t, on the degrees of freedom of
+Satterthwaite (1946). With one sample in every group, variances are the usual ones; then
+`group_numbers` returns None, and the measures keep their usual intervals.
 
 In measures of several classes y holds the number of each sample's class, 0 to T - 1, and f (n, T) a
-margin for each class; the prediction is the class of the largest margin. Where two share the
-largest there is none, and the sample counts as wrong.
+margin for each class; the class of the largest margin is predicted. If two classes share the
+largest margin, none is predicted, and the sample counts as wrong.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def mean_spread(values: Array, group: Array) -> Spread:
 def effective_sample_size(hits: Array, group: Array) -> float:
     """Return the effective number of independent samples for the mean of hits (n,), 0 or 1.
 
-    It follows from the variance of the share (Korn and Graubard 1998), at most n. A share of 0 or 1
-    has no variance: then all samples of a group count as identical.
+    It follows from the variance of the share (Korn and Graubard 1998), at most n. A share of 0 or
+    1, or one group, has no variance: then all samples of a group count as identical.
     """
     n = len(hits)
     share = float(np.mean(hits))
@@ -151,8 +151,8 @@ def share_interval(hits: Array, group: Array) -> Interval:
 def mean_of_shares_interval(hits: Array, y: Array, group: Array) -> Interval:
     """Return the interval of the mean over the classes y (n,) of their shares of hits, 0 or 1.
 
-    As `intervals.mean_of_shares`, from the limits of `share_interval`; where samples of one group
-    have several classes, with the correlation of the shares over groups.
+    As `intervals.mean_of_shares`, from the limits of `share_interval`; if samples of one group have
+    several classes, with the correlation of the shares over groups.
     """
     group_names, group_number = np.unique(group, return_inverse=True)
     shares = []
@@ -215,9 +215,9 @@ def area_influence(positive: Array, f: Array) -> tuple[float, Array]:
 def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) -> Interval:
     """Return the interval of the mean AUC of several sides, of samples of the classes y (n,).
 
-    The hull of two, as in `delong`: that of `share_limits` by the error over groups (Obuchowski
-    1997), and the score interval, whose variance is multiplied by the design effect: that of the
-    groups over that of as many independent samples. NaN with fewer than two groups of a class.
+    The hull of two, as in `delong`: `share_limits` by the error over groups (Obuchowski 1997), and
+    the score interval, its variance multiplied by the `design_effect` of the groups and by the
+    square of Student's t over the normal quantile. NaN with fewer than two groups of a class.
 
     sides sequence of ((n,) bool, (n,) float): which samples are positive, and the scores.
     """
@@ -243,12 +243,12 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
             int(positive.sum()),
             int((~positive).sum()),
             inflation,
-            tolerance=1e-4,  # the step of θ: with many groups no θ may be as near
+            tolerance=1e-4,  # the step of the grid of θ: else no θ may fit if there are many groups
         )
         for side_area, (positive, _) in zip(areas, sides, strict=True)
     ]
     widths = np.sqrt(np.square(np.transpose(score_intervals) - areas).sum(axis=1)) / len(sides)
-    # n has no effect beside an error
+    # With an error, n has no effect.
     has_error = grouped_spread.normal_error > 0 and 0 < area < 1
     by_error = share_limits(area, grouped_spread.normal_error, n=1) if has_error else NO_INTERVAL
     return hull(by_error, (area - float(widths[0]), area + float(widths[1])))
@@ -257,8 +257,8 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
 def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
     """Return the ratio of the variance over groups to the variance over ungrouped samples.
 
-    Clipped to the range that groups of these sizes can have; its maximum if a variance is
-    undefined.
+    Clipped to the range that groups of these sizes can have; its maximum if a variance is 0 or
+    unknown.
     """
     sizes = np.unique(group, return_counts=True)[1]
     max_effect = float(np.square(sizes).sum() / sizes.sum())
@@ -321,9 +321,10 @@ def order_interval(
 ) -> Interval:
     """Return the interval of a concordance, with the influence of each sample (n,).
 
-    The degrees of freedom are those of a mean times the share of groups with an event. Where every
-    pair is ordered alike, the interval is that of a share in half as many samples as groups have an
-    event. value: the concordance; NaN has no interval. For `side` see `survival.Concordance`.
+    The degrees of freedom are those of a mean times the share of groups with an event; with `side`
+    (see `survival.Concordance`), those of a difference of the two sides. If every pair is ordered
+    alike, the interval is that of a share in half as many samples as groups have an event. value:
+    the concordance; NaN has no interval.
     """
     if np.isnan(value):
         return NO_INTERVAL
@@ -378,7 +379,7 @@ def class_calibration_slope(
     class_sizes = np.bincount(class_number, minlength=T)
     base = np.log(share)
     log_ratio = np.log(np.maximum(p, 1e-300)) - base
-    # of each class to the sample's own class
+    # of each class, less the log ratio of the sample's own class
     log_ratio = log_ratio - log_ratio[np.arange(len(class_number)), class_number][:, None]
     if (
         not class_sizes.all()
