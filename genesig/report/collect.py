@@ -116,7 +116,7 @@ ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())
 TEXT_COLUMNS = tuple(column for tables in ALL_TABLES for column in tables.text_columns)
 MAX_TABLE_ROWS = 60_000
 TABLE_DIGITS = 10  # significant digits of the files
-# Significant digits of all numbers below a key of the report, by its path; None: as they are.
+# Significant digits of all decimals below a key of the report, by its path; None: as they are.
 SIGNIFICANT_DIGITS: dict[str, int | None] = {
     "study.response": 5,
     "quality": 5,
@@ -281,14 +281,14 @@ def collect(results: StudyResults) -> Report:
 
 
 def round_numbers(value: Any, path: str = "", digits: int | None = None) -> Any:
-    """Return a part of the report in types of JSON, rounded by `SIGNIFICANT_DIGITS`.
+    """Return a part of the report in types of JSON, rounded by `SIGNIFICANT_DIGITS` or `DECIMALS`.
 
-    A number that is not finite becomes None, but not in the parts of `DECIMALS`.
+    Integers stay as they are. A number that is not finite becomes None, but not in `DECIMALS`.
 
     path: keys of the report that lead to the part, with dots between them; elements of a list have
-    the path of the list. digits: those of the part around it.
+    the path of the list. digits: significant digits of the surrounding part.
     """
-    if value is None or type(value) in (str, int, bool):  # first, as most values are
+    if value is None or type(value) in (str, int, bool):  # most values, so they come first
         return value
     digits = SIGNIFICANT_DIGITS.get(path, digits)
     if isinstance(value, Mapping):

@@ -123,7 +123,7 @@ def _rows_by_colour(data: QualityStudy) -> list[tuple[Any, str]]:
 
 
 def _bar_widths(count: int) -> tuple[float, float]:
-    """Return the widths of thin and thick bars in points; many samples leave no gaps."""
+    """Return the widths of thin and thick bars in points; gaps between many samples are smaller."""
     points_per_sample = min(SAMPLE_AXIS_POINTS / count, 20.0)
     return max(0.16 * points_per_sample, 0.5), max(
         (0.62 if count <= MAX_LABELLED_SAMPLES else 0.85) * points_per_sample, 0.8
@@ -327,7 +327,7 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
         label = f"{len(names) - len(common)} others"
         ax.scatter(x[is_other], y[is_other], s=22, color=GREY, alpha=0.6, lw=0, label=label)
     styles = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
-    # The plot beside it uses the first two styles for the classes, so they come last here.
+    # The plot of the label uses the first styles for its classes; two of them come last here.
     for name, (colour, marker) in zip(common, styles[2:] + styles[:2], strict=False):
         is_member = values == name
         ax.scatter(
