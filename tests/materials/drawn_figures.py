@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def dots(ax: Axes) -> list[tuple[list[list[float]], str]]:
-    """Return the positions and the colour of each set of dots."""
+    """Return the positions of each set of dots, and the colour of its first dot."""
     collections = [artist for artist in ax.collections if isinstance(artist, PathCollection)]
     return [
         (np.ma.getdata(artist.get_offsets()).tolist(), _colour(artist)) for artist in collections
@@ -26,7 +26,7 @@ def dots(ax: Axes) -> list[tuple[list[list[float]], str]]:
 
 
 def segments(ax: Axes) -> list[tuple[list[list[float]], str]]:
-    """Return [x, y, x, y] of the segments of each set of level or upright lines, and its colour."""
+    """Return [x, y, x, y] of each segment of each set of lines, and the colour of the first."""
     collections = [artist for artist in ax.collections if isinstance(artist, LineCollection)]
     return [
         (
@@ -38,7 +38,7 @@ def segments(ax: Axes) -> list[tuple[list[list[float]], str]]:
 
 
 def curves(ax: Axes) -> list[Array]:
-    """Return the points (n, 2) of each line; one end of a line over all of the axes is (x, 0)."""
+    """Return the points (n, 2) of each line; a line across the axes is (x, 0), (x, 1) or turned."""
     return [np.array(line.get_xydata(), dtype=float) for line in ax.lines]
 
 
@@ -52,7 +52,7 @@ def boxes(ax: Axes) -> list[list[float]]:
 
 
 def labels(ax: Axes) -> dict[str, tuple[float, float]]:
-    """Return the position of each text in the axes."""
+    """Return the position of each text in the axes; of equal texts, the last one's."""
     return {text.get_text(): text.get_position() for text in ax.texts}
 
 
@@ -67,7 +67,7 @@ def y_ticks(ax: Axes) -> dict[str, float]:
 
 
 def named_points(ax: Axes) -> list[tuple[list[str], list[list[float]]]]:
-    """Return the names at the pointer and their positions, of each set of them."""
+    """Return the names that the pointer shows and their positions, for each set of points."""
     return [
         (list(names.names), np.column_stack([names.x, names.y]).tolist())
         for names in vars(ax)[NAMES_ATTRIBUTE]
@@ -75,7 +75,7 @@ def named_points(ax: Axes) -> list[tuple[list[str], list[list[float]]]]:
 
 
 def rows_have_room(figure: Figure) -> bool:
-    """Return whether names of the rows run downwards without overlap, in no more than a page."""
+    """Return whether row names run downwards without overlap, in some half an inch for each."""
     figure.canvas.draw()
     extents = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
     are_apart = all(upper.y0 > lower.y1 for upper, lower in pairwise(extents))
@@ -83,11 +83,12 @@ def rows_have_room(figure: Figure) -> bool:
 
 
 def _ticks(axis: Any) -> dict[str, float]:
+    """Return the position of each tick label of an axis."""
     texts = [label.get_text() for label in axis.get_ticklabels()]
     return dict(zip(texts, axis.get_ticklocs(), strict=True))
 
 
 def _colour(collection: PathCollection) -> str:
-    """Return the colour of the inside, or "none"."""
+    """Return the colour of the inside of the first dot, or "none"."""
     faces = collection.get_facecolor()
     return to_hex(to_rgba(faces[0])[:3]) if len(faces) else "none"

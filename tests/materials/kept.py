@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 
 def kept(build: Callable[P, T]) -> Callable[P, T]:
-    """Let a function, whose arguments can be hashed, make each thing once and return copies."""
+    """Return a function that builds the value of each call once per process and returns copies.
+
+    Arguments must be hashable, and values must be picklable.
+    """
 
     @cache
     def build_bytes(*args: P.args, **kwargs: P.kwargs) -> bytes:

@@ -1,4 +1,7 @@
-"""SummarizedExperiment and DESeqDataSet files are read, and broken .rds files are refused."""
+"""SummarizedExperiment and DESeqDataSet files are read, and broken .rds files are refused.
+
+Vectors beside a matrix are read by their names.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ ROWS = r.table(
 
 
 def write_summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
-    """Write a SummarizedExperiment; its design and its metadata hold what only R can."""
+    """Return the bytes of a SummarizedExperiment; its metadata hold a closure, which only R can."""
     parts = {
         "colData": ABOUT,
         "assays": assays,
@@ -56,7 +59,7 @@ def write_summarized(assays: bytes, name: str = "SummarizedExperiment", **slots:
 
 
 def write_with_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
-    """Write one whose rows are ranges, which then have the names and the columns."""
+    """Return the bytes of one whose rows are ranges, which have their names and their columns."""
     return write_summarized(
         assays,
         name,
@@ -152,7 +155,7 @@ def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
 
 
-def test_a_deseqdataset_is_a_study(
+def test_deseqdataset_file_passes_validate_and_init(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -281,10 +284,10 @@ read_matrix(sys.argv[1])
 
 
 @pytest.mark.slow
-def test_objects_that_take_far_more_than_their_bytes_are_bounded(tmp_path: Path) -> None:
-    """Less than 2 MB of empty texts, 200,000 objects of Python, where 20 MB may be taken.
+def test_objects_that_need_more_than_half_of_memory_are_refused(tmp_path: Path) -> None:
+    """Less than 2 MB of empty texts become 200,000 Python objects; 20 MB are allowed.
 
-    In a process of its own: one that has tests behind it has room that it took before.
+    In a process of its own: one that has run other tests has memory left from them.
     """
     (tmp_path / "e.rds").write_bytes(r.saved(r.strings([""] * 200_000), packed=False))
     command = [sys.executable, "-c", SMALL, str(tmp_path / "e.rds")]
@@ -296,7 +299,7 @@ def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:
     import resource
 
     before: Any = resource.getrlimit(resource.RLIMIT_AS)
-    (tmp_path / "se.rds").write_bytes(INTACT_FILE)  # its metadata hold a call of stop()
+    (tmp_path / "se.rds").write_bytes(INTACT_FILE)  # the closure in its metadata calls stop()
     read_matrix(tmp_path / "se.rds")
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
