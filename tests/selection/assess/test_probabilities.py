@@ -32,7 +32,7 @@ KINDS_OF_CLASSES = ("classification", "several_classes")
 
 
 def drawn(seed, n=300, shares=(0.6, 0.3, 0.1), b=1.3):
-    """Return scores and classes by a line, shifted so that rare classes are rare."""
+    """Return scores, classes drawn by a line, and the line; intercepts are the logs of shares."""
     rng = np.random.default_rng(seed)
     line = np.append(np.log(shares), b)
     f = rng.normal(size=(n, len(shares)))
@@ -53,7 +53,7 @@ def test_probabilities_equal_softmax_of_the_line():
     )
 
 
-def test_the_line_of_two_classes_is_that_of_a_logistic_regression_on_smoothed_targets():
+def test_line_of_two_classes_equals_logistic_regression_on_smoothed_targets():
     rng = np.random.default_rng(4)
     y = (rng.random(80) < 0.35).astype(int)
     f = np.where(y, 0.6, -0.4) + rng.normal(size=80)
@@ -111,7 +111,7 @@ def test_separated_classes_have_a_finite_line_that_orders_them(scale):
     assert p[score > 0].min() > 0.5 > p[score < 0].max()
 
 
-def test_a_score_that_runs_the_other_way_or_not_at_all_tells_the_shares():
+def test_reversed_or_constant_score_gives_the_class_shares():
     y = np.repeat([0, 1], [30, 10])
     for f in (-1.0 * y, np.ones(40)):
         line = fitted_line(two_columns(f), y)
@@ -172,11 +172,15 @@ def test_shrunken_line_of_many_samples_is_the_fitted_line():
     assert shrunken_line(scores, class_number).shrinkage > 0.99
 
 
-def predictive_slope(rule, n, b, draws=1000):
-    """Return the calibration slope among new samples over many studies, and the size of claims."""
+def predictive_slope(rule, n, b, n_studies=1000):
+    """Return the calibration slope among new samples, and the root mean square of fitted slopes.
+
+    The former is the slope of the true on the fitted slopes of the studies, through 0.
+    """
     products = []
     squares = []
-    for seed in range(draws):
+    for seed in range(n_studies):
+        # The difference of two scores has a standard deviation of √2.
         scores, class_number, _ = drawn(seed, n=n, shares=(0.5, 0.5), b=b / 2**0.5)
         if len(set(class_number)) == 2:
             slope = rule(scores, class_number)[-1]
@@ -188,9 +192,9 @@ def predictive_slope(rule, n, b, draws=1000):
 @pytest.mark.slow
 @pytest.mark.parametrize("b", [0.8, 1.2, 2.0])
 def test_probabilities_of_new_samples_are_right_on_average_over_studies(b):
-    """The scores are given, so that only the line errs; the fitted one errs more.
+    """The scores are given, so that only the line errs; the fitted line errs more.
 
-    Of 150 studies the slope would have a standard error of .07 at b = .8.
+    With 150 studies instead of 1000 the slope would have a standard error of .07 at b = .8.
     """
     slope, _ = predictive_slope(lambda f, y: shrunken_line(f, y).line, 40, b)
     fitted, _ = predictive_slope(fitted_line, 40, b)
@@ -199,7 +203,7 @@ def test_probabilities_of_new_samples_are_right_on_average_over_studies(b):
 
 
 @pytest.mark.slow
-def test_probabilities_in_noise_claim_half_as_much():
+def test_shrunken_slopes_in_noise_are_below_0_7_of_fitted_slopes():
     _, shrunken = predictive_slope(lambda f, y: shrunken_line(f, y).line, 40, 0.0)
     _, fitted = predictive_slope(fitted_line, 40, 0.0)
     assert shrunken < 0.7 * fitted
@@ -224,8 +228,8 @@ def test_draws_of_the_folds_make_no_more_samples(T):
 
     def line(draws):
         effect = slope_design_effect(draws, class_number, group)
-        fitted = shrunken_line(draws, class_number, effect)
-        return np.append(fitted.line, fitted.shrinkage)
+        shrunken = shrunken_line(draws, class_number, effect)
+        return np.append(shrunken.line, shrunken.shrinkage)
 
     assert 0 < line(draws)[-1] < 1
     np.testing.assert_allclose(line(np.stack([scores] * 5)), line(scores), rtol=1e-9)
@@ -252,7 +256,7 @@ def test_calibration_lines_count_groups_of_samples():
     [
         (0.0, "do not show that the score predicts the class: the probability is the share of the"),
         (0.25, "hardly show that the score predicts the class: the probability keeps 25% of its"),
-        (MIN_UNDOUBTED_SHRINKAGE, None),
+        (MIN_UNDOUBTED_SHRINKAGE, None),  # no doubt, so no words
         (1.0, None),
     ],
 )
@@ -278,17 +282,17 @@ def study(kind, **settings):
     dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     settings = of_kind(kind) | settings
-    chance = study_half_samples(dataset, splits, permutations=3, fold_steps=MOMENTS, **settings)
-    return dataset, splits, chance, settings
+    halves = study_half_samples(dataset, splits, permutations=3, fold_steps=MOMENTS, **settings)
+    return dataset, splits, halves, settings
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("model", ["two_stage", "ensemble"])
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
-    dataset, splits, chance, settings = study(kind, list="best", model=model)
+    dataset, splits, halves, settings = study(kind, list="best", model=model)
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
+        dataset, splits, halves, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     label = dataset.design.label
     test = list(splits.outer[0].test)
@@ -297,7 +301,7 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     fits_of_changed = nested_cross_validation(
         replace(dataset, obs=obs),
         splits,
-        chance,
+        halves,
         labels="observed",
         batch="1of1",
         fold_steps=MOMENTS,
@@ -313,54 +317,57 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_crossfitted_scores_use_a_choice_without_the_own_fold(kind):
     dataset, splits, _, _ = study(kind)
-    task = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
+    training_set = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
     tail = () if kind == "classification" else (3,)
-    scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
+    scores = np.random.default_rng(1).normal(size=(3, len(training_set.y), *tail))
     calls = []
 
+    # Without class means as threshold, scores of several classes stay as they are.
     threshold = 0.25 if kind == "classification" else np.nan
 
     def choose(remaining, folds):
         calls.append((np.concatenate(remaining.inner_folds), folds))
         return scores, threshold
 
-    crossfitted = crossfit(task, (scores, threshold), choose)
+    crossfitted = crossfit(training_set, (scores, threshold), choose)
     for k, (rows, folds) in enumerate(calls):
-        assert not set(rows) & set(task.inner_folds[k])
+        assert not set(rows) & set(training_set.inner_folds[k])
         assert k not in folds
-        expected = scores[k, task.inner_folds[k]] - (0.25 if kind == "classification" else 0)
-        np.testing.assert_array_equal(crossfitted[task.inner_folds[k]], expected)
-    assert np.isnan(crossfitted[task.test]).all()
+        expected = scores[k, training_set.inner_folds[k]] - (
+            0.25 if kind == "classification" else 0
+        )
+        np.testing.assert_array_equal(crossfitted[training_set.inner_folds[k]], expected)
+    assert np.isnan(crossfitted[training_set.test]).all()
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 @pytest.mark.parametrize("factor", [1 / 8, 8])
 def test_crossfitted_scores_have_the_unit_of_the_settings_of_the_model(kind, factor):
     dataset, splits, _, _ = study(kind)
-    task = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
+    training_set = PreparedStudy(dataset, splits, MOMENTS).make_training_sets([splits.outer[0]])[0]
     tail = () if kind == "classification" else (3,)
-    scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
+    scores = np.random.default_rng(1).normal(size=(3, len(training_set.y), *tail))
     without_gene = scores.copy()
     without_gene[1] = 0.5
     threshold = 0.0 if kind == "classification" else np.nan
 
     def crossfit_at(other_scores):
         return crossfit(
-            task, (scores, threshold), lambda remaining, folds: (other_scores, threshold)
+            training_set, (scores, threshold), lambda remaining, folds: (other_scores, threshold)
         )
 
     expected = crossfit_at(scores)
     np.testing.assert_allclose(crossfit_at(factor * scores), expected)
-    in_other_folds = np.concatenate([task.inner_folds[0], task.inner_folds[2]])
+    in_other_folds = np.concatenate([training_set.inner_folds[0], training_set.inner_folds[2]])
     crossfitted = crossfit_at(factor * without_gene)
     np.testing.assert_allclose(crossfitted[in_other_folds], expected[in_other_folds])
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_held_out_table_has_probabilities_of_chosen_lists(kind):
-    dataset, splits, chance, settings = study(kind)
+    dataset, splits, halves, settings = study(kind)
     fits = nested_cross_validation(
-        dataset, splits, chance, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
+        dataset, splits, halves, labels="observed", batch="1of1", fold_steps=MOMENTS, **settings
     )
     prediction_tables = [
         predictions_table(dataset, splits, fits.with_chosen(), class_shares_setting)
@@ -386,11 +393,11 @@ def test_held_out_table_has_probabilities_of_chosen_lists(kind):
 
 
 def test_permuted_labels_have_no_probabilities():
-    dataset, splits, chance, settings = study("classification")
+    dataset, splits, halves, settings = study("classification")
     fits = nested_cross_validation(
         dataset,
         splits,
-        chance,
+        halves,
         labels="permuted-001-001",
         batch="1of1",
         fold_steps=MOMENTS,
