@@ -122,7 +122,6 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
         *always[1].split(),
         "container",
         "long",
-        "slow",
     }
     assert [row["python"] for row in matrix if row["parts"] == "tests"] == CLASSIFIED_PYTHONS
 
