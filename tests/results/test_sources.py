@@ -50,6 +50,14 @@ def test_every_way_to_import_is_seen(tmp_path):
     ]
 
 
+def test_every_page_file_belongs_to_the_report():
+    page_files = {
+        file for suffix in ("css", "j2", "js") for file in (ROOT / "genesig").rglob(f"*.{suffix}")
+    }
+    assert page_files
+    assert page_files - set(sources(ROOT / "workflow/scripts/report.py", ROOT)) == set()
+
+
 def digest_of_package(folder):
     """Return the digest of a script beside a package of one module and one page."""
     (folder / "genesig").mkdir(parents=True)
