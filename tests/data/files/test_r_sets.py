@@ -365,3 +365,46 @@ def test_names_that_all_differ_leave_the_order_of_the_file(tmp_path: Path) -> No
     vector = r.strings(words, names=patients)
     path.write_bytes(r.saved(r.listed([MATRIX, vector], ["x", "state"])))
     assert read_samples(path, None, None)["state"].tolist() == words
+
+
+def test_names_of_a_vector_are_ignored_beside_samples_without_names(tmp_path: Path) -> None:
+    numbers = [*map(str, range(len(ASSAY_SAMPLES), 0, -1))]  # as y[i] keeps them in R
+    words = [f"state {number}" for number in numbers]
+    unnamed_matrix = r.matrix(COUNTS.tolist(), (ASSAY_GENES, ()))
+    vector = r.strings(words, names=r.strings(numbers))
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([unnamed_matrix, vector], ["x", "state"])))
+    assert read_samples(path, None, None)["state"].tolist() == words
+
+
+@pytest.mark.parametrize("order", ["file", "other"])
+def test_repeated_names_of_a_vector_need_the_order_of_the_matrix(
+    order: str, tmp_path: Path
+) -> None:
+    genes = ["A", "A", *(f"gene {number}" for number in range(10))]
+    words = [f"symbol {number}" for number in range(len(genes))]
+    names = genes if order == "file" else genes[::-1]
+    matrix = r.matrix(COUNTS.T.tolist(), (genes, ASSAY_GENES))
+    vector = r.strings(words, names=r.strings(names))
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([matrix, vector], ["x", "symbol"])))
+    if order == "file":
+        assert read_genes(path, None)["symbol"].tolist() == words
+    else:
+        with pytest.raises(InvalidInput, match="vector symbol has names that come twice"):
+            read_genes(path, None)
+
+
+def test_list_without_names_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "list.rds"
+    path.write_bytes(r.saved(r.listed([MATRIX, r.strings(["ill", "well"])])))
+    with pytest.raises(InvalidInput, match="holds an object of class 'list'"):
+        read_matrix(path, None)
+
+
+def test_column_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    frame = r.data_frame({"S1": r.reals([1.0, 2.0]), "S2": r.reals([3.0, 4.0])}, ["g1", "g2"])
+    path = tmp_path / "frame.rds"
+    path.write_bytes(r.saved(frame.replace(r.characters("S2"), r.characters("S1"))))
+    with pytest.raises(InvalidInput, match=r"column 'S1' of the data\.frame comes twice"):
+        read_matrix(path, None)

@@ -11,6 +11,7 @@ by their numbers, from 1, as in R.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -80,6 +81,7 @@ def read_objects(content: bytes, file_name: str) -> Any:
             )
             _remove_unread_slots(syntax_tree.object)
             _mark_named_strings(syntax_tree.object, rdata.parser)
+            _check_columns(syntax_tree.object, file_name)
             return rdata.conversion.convert(
                 syntax_tree, _constructors_with_names(rdata.conversion.DEFAULT_CLASS_MAP)
             )
@@ -170,6 +172,29 @@ def _mark_named_strings(root: Any, parser: Any) -> None:
             tag = new_node(kinds.SYM, new_node(kinds.CHAR, b"class"))
             node.attributes = new_node(kinds.LIST, (class_name, node.attributes), tag=tag)
             node.info.object = True
+
+
+def _check_columns(root: Any, file_name: str) -> None:
+    """Raise InvalidInput for a data.frame with a column name twice: rdata keeps the last alone."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.info.type.name in ("LIST", "VEC"):
+            pending += node.value
+        if node.info.type.name != "VEC" or not node.info.object:
+            continue
+        slots = {name: cell.value[0].value for name, cell in _iterate_slots(node)}
+        if b"data.frame" not in [name.value for name in slots.get("class", [])]:
+            continue
+        name_counts = Counter(name.value for name in slots.get("names", []))
+        repeated_names = [name for name, count in name_counts.items() if count > 1]
+        if repeated_names:
+            columns = listing(str(name, errors="replace") for name in repeated_names)
+            raise input_error(
+                file_name,
+                f"column {columns} of the data.frame comes twice; in R make the names unique: "
+                "names(x) <- make.unique(names(x))",
+            )
 
 
 def _constructors_with_names(constructors: Mapping[str | bytes, Any]) -> dict[str | bytes, Any]:
@@ -384,13 +409,17 @@ def _find_table_beside(
 
     if value.ndim != 2:
         return None
-    axes = sorted(_dimnames(value), key=len, reverse=axis == "genes")
+    axes = sorted(
+        zip(_dimnames(value), _has_dimnames(value), strict=True),
+        key=lambda names_of_axis: len(names_of_axis[0]),
+        reverse=axis == "genes",
+    )
     fitting_objects = {
         name: entry
         for name, entry in other_objects.items()
         if not TABLE_OF_OTHER_AXIS[axis].fullmatch(name)
     }
-    for names in axes if axis == "samples" else axes[:1]:
+    for names, has_names in axes if axis == "samples" else axes[:1]:
         entries_of_length = {
             name: entry
             for name, entry in fitting_objects.items()
@@ -406,7 +435,9 @@ def _find_table_beside(
         vectors = {name: entry for name, entry in entries_of_length.items() if entry.ndim == 1}
         if vectors:
             cells = {
-                name: _vector_cells(vector, names, f"the vector {name}", file_name)
+                name: _vector_cells(
+                    vector, names if has_names else (), f"the vector {name}", file_name
+                )
                 for name, vector in vectors.items()
             }
             return pd.DataFrame(cells, index=pd.Index(names), dtype=object)
@@ -417,24 +448,27 @@ def _vector_cells(vector: Any, names: Sequence[Any], label: str, file_name: str)
     """Return the values of a vector, in the order of `names` if it has the same names.
 
     If no name of the vector is in `names`, or it has none, the values stay in the order of the
-    file. Raises InvalidInput if only some are. label: words for the vector in messages.
+    file. Raises InvalidInput if only some are, or if names come twice in another order. label:
+    words for the vector in messages.
     """
     values: list[Any] = np.asarray(vector).tolist()
     if not getattr(vector, "coords", None):  # without names
         return values
-    (vector_names,) = _dimnames(vector)
-    value_of_name = dict(zip(map(str, vector_names), values, strict=True))
-    shared_names = value_of_name.keys() & set(map(str, names))
-    if not shared_names:
+    vector_names = list(map(str, _dimnames(vector)[0]))
+    matrix_names = list(map(str, names))
+    value_of_name = dict(zip(vector_names, values, strict=True))
+    if vector_names == matrix_names or value_of_name.keys().isdisjoint(matrix_names):
         return values
-    if len(shared_names) < len(names):
-        other_names = [name for name in map(str, names) if name not in shared_names]
-        raise input_error(
-            file_name,
-            f"{label} has no value for {listing(other_names)} of the matrix, but it has for others "
-            "of its names; give the vector the names of the matrix in R, or remove its names",
-        )
-    return [value_of_name[str(name)] for name in names]
+    if other_names := [name for name in matrix_names if name not in value_of_name]:
+        fault = f"no value for {listing(other_names)} of the matrix, but for others of its names"
+    elif len(set(matrix_names)) < len(values):
+        fault = "names that come twice, in another order than in the matrix"
+    else:
+        return [value_of_name[name] for name in matrix_names]
+    raise input_error(
+        file_name,
+        f"{label} has {fault}; in R give the vector the names of the matrix, or remove its names",
+    )
 
 
 def _class_name(value: Any) -> str:
@@ -461,8 +495,7 @@ def _matrix_with_names(value: Any, file_name: str) -> Matrix:
         if rows is None or columns is None:
             raise input_error(file_name, NAMELESS_MESSAGE)
         return number_matrix(rows, columns, dense_matrix(value, file_name))
-    values = np.asarray(getattr(value, "values", value))
-    if type(value).__name__ not in ARRAY_CLASSES or values.ndim != 2:
+    if type(value).__name__ not in ARRAY_CLASSES or value.ndim != 2:
         name = _class_name(value)
         if name in ARRAY_CLASSES:
             name = "vector or array, or matrix of text"
@@ -473,6 +506,7 @@ def _matrix_with_names(value: Any, file_name: str) -> Matrix:
         )
     if not getattr(value, "coords", ()):
         raise input_error(file_name, NAMELESS_MESSAGE)
+    values = np.asarray(value)
     if values.dtype.kind not in "iufb":
         raise input_error(
             file_name, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R"
@@ -490,6 +524,15 @@ def _dimnames(value: Any) -> list[Any]:
         coords[dim].to_numpy() if dim in coords else list(map(str, range(1, size + 1)))
         for dim, size in zip(getattr(value, "dims", (0, 1)), value.shape, strict=True)
     ]
+
+
+def _has_dimnames(value: Any) -> list[bool]:
+    """Return whether rows, and columns, have names of their own, not numbers."""
+    import pandas as pd
+
+    if _is_data_frame(value):
+        return [not isinstance(value.index, pd.RangeIndex), True]
+    return [dim in getattr(value, "coords", {}) for dim in getattr(value, "dims", (0, 1))]
 
 
 def _text_columns(frame: pd.DataFrame) -> list[Any]:
