@@ -501,6 +501,8 @@ def _choose(
     `results` may average several draws of the inner folds. Cross-fitted scores come from `draws`,
     the results of `drawn_sets`, which are the training set with the folds of each draw.
     """
+    all_draws = FITTINGS[drawn_sets[0].kind].calibrates_all_draws
+    calibrating_sets = drawn_sets if all_draws else drawn_sets[:1]
     (tau, lam, mu), agreements = rule.choose(results, settings, n_features)
     n_genes = np.stack([result.n_genes for result in results])
 
@@ -522,7 +524,7 @@ def _choose(
                     (fold_results[mu].fold_scores[:, tau, lam], results[mu].thresholds[tau, lam]),
                     partial(_choose_by_folds, fold_results, rule, settings, n_features),
                 )
-                for drawn_set, fold_results in zip(drawn_sets, draws, strict=True)
+                for drawn_set, fold_results in zip(calibrating_sets, draws, strict=False)
             ]
         ),
         chosen_error=float(results[mu].error[tau, lam]),

@@ -163,6 +163,8 @@ class Fitting:
     """Whether a threshold transforms the scores by class means instead of shifting them."""
     calibrate: Calibration | None = None
     """Line of probabilities or risks from cross-fitted decision scores; None for a number."""
+    calibrates_all_draws: bool = True
+    """Whether the line is fitted to all draws of the inner folds, or to the first alone."""
     output_shape: Callable[[Design], tuple[int, ...]] = lambda design: ()
     """Design -> shape of the score of one sample, () or (T,)."""
 
