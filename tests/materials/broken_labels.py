@@ -278,7 +278,7 @@ SEVERAL: dict[str, Broken] = {
     ),
     "pairs": _broken_classes(paired, ["data.pair", "name the column as data.group"]),
     "stretches": _broken_classes(
-        stretches, ["linear.penalty", "'fused' is for two classes", "take l1"]
+        stretches, ["linear.penalty", "'fused' is for two classes", "use l1"]
     ),
     "a cut at 0": _set_classes(
         "linear.threshold", "zero", ["linear.threshold", "is for two classes"]

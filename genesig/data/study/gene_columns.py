@@ -476,7 +476,7 @@ def check_omic_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 f"factor {factor:g} of '{name}' is below {MIN_GENE_WEIGHT:g}; raise it",
             )
     if linear.get("penalty") == "fused":
-        yield "data.omics", "weighs genes; linear.penalty: fused has no such weights, take l1"
+        yield "data.omics", "weighs genes; linear.penalty: fused has no such weights; use l1"
     for section, steps in config["normalise"].items():
         for item_number, step in enumerate(steps, 1):
             if step["step"] in MIXING_STEPS:

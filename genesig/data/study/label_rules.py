@@ -238,7 +238,7 @@ def _several_class_setting_faults(config: Config) -> SettingFaults:
     if data["pair"] is not None:
         yield "data.pair", f"{TWO_CLASS_TEXT}name the column as data.group"
     if linear["penalty"] != "l1":
-        yield "linear.penalty", f"'{linear['penalty']}' {TWO_CLASS_TEXT}take l1"
+        yield "linear.penalty", f"'{linear['penalty']}' {TWO_CLASS_TEXT}use l1"
     if linear["threshold"] != "midpoint":
         yield "linear.threshold", f"'zero' {TWO_CLASS_TEXT}take it away"
     if linear["criterion"] == "log_loss":

@@ -450,7 +450,7 @@ def outer_elastic_nets(
         penalty_factors=None if penalty_factors is None else penalty_factors[matrix.genes],
     )
     if matrix_settings.fusion is not None and not fitting.allows_fusion:
-        raise GenesigError(f"linear.penalty: 'fused' is not made for {kind}; take l1")
+        raise GenesigError(f"linear.penalty: 'fused' is not made for {kind}; use l1")
     return fitting.elastic_nets(
         matrix.X,
         np.column_stack([training_set.y for training_set in training_sets]),
