@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from genesig.errors import GenesigError
 from genesig.report.methods import bibtex, references
+from genesig.report.page import templates
 from genesig.report.page.section import (
     Card,
     Limits,
@@ -64,7 +65,7 @@ PANEL_HEIGHT = 2.35  # inches
 MAX_PANEL_ROW_NAMES = 22  # names of rows that fit into a panel
 COMPOSITE_NAME = "figure1"
 
-_TEMPLATES = Path(__file__).parent / "page" / "templates"
+_TEMPLATES = Path(templates.__path__[0])  # imported, so that edits of these files are noticed
 SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
 STYLES = ("page.css", "print.css")
 _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")

@@ -10,9 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 PAGE_SUFFIXES = {".css", ".j2", ".js"}
-"""Suffixes of files of the report. They count as part of the modules in their folder, or in the
-folder around it if theirs is `TEMPLATES`."""
-TEMPLATES = "templates"
+"""Suffixes of files of the report, which count as part of the modules in their folder."""
 
 # Imports are found in the text: syntax trees of the whole package would take a second. The groups
 # are package and names of ``from genesig.a import b, c``, or module of ``import genesig.a``.
@@ -83,9 +81,8 @@ def _file_of_module(root: Path) -> dict[str, Path]:
 
 @cache
 def _page_files(folder: Path) -> set[Path]:
-    """Return the style sheets, templates and scripts of the page of a folder; mostly none."""
-    files = [*folder.iterdir(), *(folder / TEMPLATES).glob("*")]
-    return {file for file in files if file.suffix in PAGE_SUFFIXES}
+    """Return the style sheets, templates and scripts of the page in a folder; mostly none."""
+    return {file for file in folder.iterdir() if file.suffix in PAGE_SUFFIXES}
 
 
 def _imported_names(file: Path) -> Iterator[str]:

@@ -55,7 +55,10 @@ def test_every_page_file_belongs_to_the_report():
         file for suffix in ("css", "j2", "js") for file in (ROOT / "genesig").rglob(f"*.{suffix}")
     }
     assert page_files
-    assert page_files - set(sources(ROOT / "workflow/scripts/report.py", ROOT)) == set()
+    files_of_report = set(sources(ROOT / "workflow/scripts/report.py", ROOT))
+    assert page_files - files_of_report == set()
+    style_sheet = ROOT / "genesig/report/page/templates/page.css"
+    assert style_sheet not in sources(ROOT / "workflow/scripts/report_data.py", ROOT)
 
 
 def digest_of_package(folder):
