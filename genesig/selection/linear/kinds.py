@@ -416,6 +416,7 @@ FITTINGS: dict[str, Fitting] = ByKind(
             signed_classes=False,
             # By the first draw: in simulated studies the mean of all was hardly nearer the truth.
             calibrate=lambda training_set, draws: calibrate_survival(training_set, draws[0]),
+            calibrates_all_draws=False,
         ),
     }
 )

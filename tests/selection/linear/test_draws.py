@@ -13,7 +13,7 @@ from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits, redraw_final_split
 from genesig.results.splits import INNER_FOLD_DRAWS
-from genesig.selection.linear import nested_cross_validation
+from genesig.selection.linear import grid, nested_cross_validation
 
 THREE_FOLDS = {"folds": 3, "subsamples": 0}
 
@@ -113,3 +113,23 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     np.testing.assert_array_equal(
         final_fit.grid.error, fit_final_model(dataset, splits, **linear).grid.error
     )
+
+
+@pytest.mark.parametrize(("kind", "n_draws"), [("classification", 2), ("survival", 1)])
+def test_left_out_samples_are_scored_by_the_draws_of_the_line(kind, n_draws, monkeypatch):
+    dataset = study_of(kind, 2, signal=1.0)
+    splits = drawn(dataset)
+    other_draw = list(redraw_final_split(dataset, splits))[:1]
+    monkeypatch.setattr(
+        nested_cross_validation, "redraw_final_split", lambda dataset, splits: other_draw
+    )
+    first_folds = set()
+    crossfit = grid.crossfit
+
+    def record(training_set, *arguments):
+        first_folds.add(training_set.inner_folds[0].tobytes())
+        return crossfit(training_set, *arguments)
+
+    monkeypatch.setattr(grid, "crossfit", record)
+    fit_final_model(dataset, splits, **settings(kind))
+    assert len(first_folds) == n_draws
