@@ -88,6 +88,10 @@ ARRAY_CASES: dict[str, tuple[StudyFiles, list[str]]] = {
         _soft(lambda t: re.sub(r"g\d\tP.*\n", "", t)),
         ["8 samples without values: 'S0', 'S1', 'S2' and 5 more", "supplementary"],
     ),
+    "soft: tables of blank lines": (
+        _soft(lambda t: re.sub(r"ID_REF.*\n(g.*\n)+", "\n\n", t)),
+        ["f.soft, line ", "the table of S0 is empty", "download"],
+    ),
     "soft: no column VALUE": (
         _soft(lambda t: t.replace("\tVALUE", "\tSIGNAL")),
         ["the table of S0 has no column VALUE (columns: ID_REF, ABS_CALL, SIGNAL)"],

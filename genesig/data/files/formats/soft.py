@@ -32,13 +32,17 @@ class Entity:
     def table(self, file_name: str) -> dict[int, list[str]]:
         """Return line of the file -> cells of the entity's table, its headers first.
 
-        Rows are filled up to the width of the headers. Raises InvalidInput: a longer row.
+        Rows are filled up to the width of the headers. Raises InvalidInput: a longer row, or none.
         """
         cells_of_line = {
             line_number: line.split("\t")
             for line_number, line in enumerate(self.lines, self.first_line)
             if line
         }
+        if not cells_of_line:
+            raise input_error(
+                file_name, f"the table of {self.name} is empty; {DOWNLOAD_AGAIN}", self.first_line
+            )
         width = len(next(iter(cells_of_line.values())))
         for line_number, cells in cells_of_line.items():
             if len(cells) > width:
@@ -127,7 +131,10 @@ def samples(text: str, file_name: str, part: str | None) -> TextTable:
 
 
 def genes(text: str, file_name: str, part: str | None) -> TextTable:
-    """Return the table of the platform; ``data.symbol`` names its column, such as Gene Symbol."""
+    """Return the table of the platform; ``data.symbol`` names its column, such as Gene Symbol.
+
+    `part` only chooses among several: it may be the platform of another file, the matrix.
+    """
     import pandas as pd
 
     all_entities = entities(text, file_name)
