@@ -302,6 +302,8 @@ def test_splits_with_the_same_training_set_have_inner_folds_of_their_own(tmp_pat
         ([], "'outer': at least one split is needed"),
         ([{"train": ["p01"]}], "'outer': needed are objects with the lists 'train' and 'test'"),
         ("p01", "'outer': needed are objects"),
+        ([{"train": ["p01"], "test": ["p02"], "repeat": -1}], "'outer': needed are objects"),
+        ([{"train": ["p01"], "test": ["p02"], "seed": ["x"]}], "'seed' is a list of these"),
         ([{"train": ["p01", "p20"], "test": ["p2"]}], "'p2' of train or test is not a sample"),
         ([{"train": ["p01", "p20", "p02"], "test": ["p01"]}], "'p01' occurs 2 times in train or"),
         (
@@ -369,6 +371,12 @@ def test_splits_file_with_overlapping_halves_is_refused(tmp_path, halves, messag
 def test_splits_file_with_a_group_in_both_halves_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="subsamples h1 and h2: group 'd00' has samples on both"):
         halves_in_a_file(tmp_path, [0, 1, 12, 20, 21], [2, 3, 11, 18, 19], grouped=True)
+
+
+@pytest.mark.parametrize("seed", [-1, True, "x"])
+def test_a_split_file_with_an_invalid_seed_is_refused(tmp_path, seed):
+    with pytest.raises(InvalidInput, match=r"'seed': .* is not a whole number from 0"):
+        splits_with(two_classes("stratified_kfold"), file=write_splits(tmp_path, seed=seed))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"outer": [], "seed": "x"}'])

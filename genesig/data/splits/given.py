@@ -80,7 +80,8 @@ def _load(path: str) -> dict[str, Any]:
 def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
     """Yield a problem for each key of a split file with a value of the wrong form."""
     requirement = (
-        "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists)"
+        "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists); "
+        "'name' is a text, 'repeat' and 'fold' are whole numbers from 0, 'seed' is a list of these"
     )
     for key in ("outer", "subsamples"):
         value = raw.get(key, [])
@@ -90,9 +91,11 @@ def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
         yield Problem(f"{path}, 'final'", requirement)
     if not raw.get("outer"):
         yield Problem(f"{path}, 'outer'", "at least one split is needed")
-    for key, kind in (("seed", int), ("scheme", str), ("inner_scheme", str)):
-        if not isinstance(raw.get(key), kind | None):
-            yield Problem(f"{path}, '{key}'", f"{raw[key]!r} is not of type {kind.__name__}")
+    for key in ("scheme", "inner_scheme"):
+        if not isinstance(raw.get(key), str | None):
+            yield Problem(f"{path}, '{key}'", f"{raw[key]!r} is not of type str")
+    if raw.get("seed") is not None and not _is_count(raw["seed"]):
+        yield Problem(f"{path}, 'seed'", f"{raw['seed']!r} is not a whole number from 0")
 
 
 def _is_split(value: Any) -> bool:
@@ -103,9 +106,15 @@ def _is_split(value: Any) -> bool:
         and isinstance(value.get("inner", []), list)
         and all(map(_are_names, value.get("inner", [])))
         and isinstance(value.get("name", ""), str)
-        and all(isinstance(value.get(key, 1), int) for key in ("repeat", "fold"))
+        and all(_is_count(value.get(key, 1)) for key in ("repeat", "fold"))
         and isinstance(value.get("seed", []), list)  # the spawn key of the split
+        and all(map(_is_count, value.get("seed", [])))
     )
+
+
+def _is_count(value: Any) -> bool:
+    """Tell whether a value is a whole number from 0, as seeds of random numbers are."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _are_names(value: Any) -> bool:
