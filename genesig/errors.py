@@ -162,7 +162,7 @@ def pick(registry_name: str, registry: Mapping[str, Result], name: str) -> Resul
     """Return the entry of a registry; raise with the known names if it has none of this name."""
     if name not in registry:
         raise GenesigError(
-            f"{registry_name}: '{name}' is not known{did_you_mean(name, registry)}"
+            f"{registry_name}: '{name}' is not known{did_you_mean(str(name), registry)}"
             f" (known: {', '.join(registry)})"
         )
     return registry[name]

@@ -128,6 +128,8 @@ def test_invalid_gene_sets_give_one_line():
         GeneSetRegressor({"s": [30]}).fit(frame, y)
     with pytest.raises(GenesigError, match="weights: 'sizes' is not known; did you mean 'size'"):
         GeneSetRegressor({"s": [3]}, weights="sizes").fit(frame, y)
+    with pytest.raises(GenesigError, match=r"weights: 'None' is not known \(known: "):
+        GeneSetRegressor({"s": [3]}, weights=None).fit(frame, y)
     with pytest.raises(InvalidProblem, match="tau must be a finite number > 0"):
         GeneSetRegressor(tau=0.0).fit(frame, y)
 
