@@ -3,7 +3,8 @@
 A line is a run of neighbouring entries, such as a chromosome. Values y of several lines stand one
 after the other; `lines` are the indices at which they begin, the first 0. The functions in Python
 minimise 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|, without differences between lines; `starts` are
-the indices at which the segments of a step function begin.
+the indices at which the segments of a step function begin. `jump` is the cost of each end of a
+stretch, a run of entries of one line, beside 1 for each entry: the setting ``linear.jump``.
 
 Source: Mosci 2009, chapter 5; the solver is that of Johnson (2013).
 """
@@ -118,54 +119,57 @@ def fill_nearest_steps(y: Array, tau: float, ends: float, values: Array) -> None
 
 
 @compiled
-def join_segments(sums: Array, sizes: Array, opens_line: Array, removed: Array, cost: Array) -> int:
-    """Join neighbouring segments, the cheapest pair first, until each line is one; return how many.
+def merge_segments(
+    sums: Array, sizes: Array, opens_line: Array, merged: Array, increase: Array
+) -> int:
+    """Merge neighbouring segments, the cheapest pair first, up to one a line; return the merges.
 
     sums, sizes (k,): sum of the values and number of entries of each segment, overwritten;
     opens_line (k,): whether it is the first of its line, and so stays apart from the one before.
-    Fill removed and cost (k,): join t removes segment ``removed[t]`` into the one before it, and
-    adds ``cost[t]`` to the squared distance of values and means.
+    Fill merged and increase (k,): merge t puts segment ``merged[t]`` into the one before it, and
+    adds ``increase[t]`` to the squared distance of values and means.
     """
     n_segments = len(sums)
-    n_joins = 0
+    n_merges = 0
     previous = np.zeros(n_segments, np.int64)
     next_segment = np.zeros(n_segments, np.int64)
-    join_costs = np.zeros(n_segments)
+    increases = np.zeros(n_segments)
     for j in range(n_segments):
-        previous[j], next_segment[j] = j - 1, j + 1
+        previous[j] = j - 1
+        next_segment[j] = j + 1
     for j in range(n_segments):
-        join_costs[j] = join_cost(sums, sizes, opens_line, next_segment, j)
+        increases[j] = merge_increase(sums, sizes, opens_line, next_segment, j)
     while True:
         cheapest = 0
-        lowest_cost = np.inf
+        smallest = np.inf
         for j in range(n_segments):
-            if join_costs[j] < lowest_cost:
+            if increases[j] < smallest:
                 cheapest = j
-                lowest_cost = join_costs[j]
-        if lowest_cost == np.inf:
-            return n_joins
+                smallest = increases[j]
+        if smallest == np.inf:
+            return n_merges
         following = next_segment[cheapest]
-        removed[n_joins] = following
-        cost[n_joins] = lowest_cost
-        join_costs[following] = np.inf
-        sums[cheapest], sizes[cheapest], next_segment[cheapest] = (
-            sums[cheapest] + sums[following],
-            sizes[cheapest] + sizes[following],
-            next_segment[following],
-        )
+        merged[n_merges] = following
+        increase[n_merges] = smallest
+        increases[following] = np.inf
+        sums[cheapest] += sums[following]
+        sizes[cheapest] += sizes[following]
+        next_segment[cheapest] = next_segment[following]
         if next_segment[cheapest] < n_segments:
             previous[next_segment[cheapest]] = cheapest
-        join_costs[cheapest] = join_cost(sums, sizes, opens_line, next_segment, cheapest)
+        increases[cheapest] = merge_increase(sums, sizes, opens_line, next_segment, cheapest)
         if previous[cheapest] >= 0:
-            join_costs[previous[cheapest]] = join_cost(
+            increases[previous[cheapest]] = merge_increase(
                 sums, sizes, opens_line, next_segment, previous[cheapest]
             )
-        n_joins += 1
+        n_merges += 1
 
 
 @jitable
-def join_cost(sums: Array, sizes: Array, opens_line: Array, next_segment: Array, j: int) -> float:
-    """Return how much the squared distance grows if segment j is joined with the next.
+def merge_increase(
+    sums: Array, sizes: Array, opens_line: Array, next_segment: Array, j: int
+) -> float:
+    """Return how much the squared distance grows if segment j is merged with the next.
 
     ∞ if it has no next one, or this opens a line.
     """
@@ -181,7 +185,7 @@ def join_cost(sums: Array, sizes: Array, opens_line: Array, next_segment: Array,
 def largest_stretch_ratio(g: Array, lines: Array, jump: float) -> float:
     """Return ``max |sum of g over I| / (len(I) + 2 jump)`` over all stretches I of the lines.
 
-    g (d,): values along lines. For a ratio t, the stretch with the
+    It is the dual norm of the penalty of `fuse`. For a ratio t, the stretch with the
     largest ``|sum| - t (len + 2 jump)`` has a larger ratio, or t is the largest.
 
     Source: Dinkelbach 1967, Management Science 13:492.
@@ -263,16 +267,16 @@ def prune_segments(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array
     lengths = np.diff(np.append(starts, n)).astype(float)
     rss = float(y @ y - (sums**2 / lengths).sum())
     rss_floor = _rss_floor(y)
-    # `join_segments` fills these in: the segment that each merge removes, the increase of the RSS.
+    # `merge_segments` fills these in: the segment that each merge removes, the increase of the RSS.
     merged_segments = np.zeros(len(starts), dtype=np.int64)
     rss_increases = np.zeros(len(starts))
-    n_joins = join_segments(sums, lengths, np.isin(starts, lines), merged_segments, rss_increases)
-    residual_sums = [rss, *(rss + np.cumsum(rss_increases[:n_joins]))]
+    n_merges = merge_segments(sums, lengths, np.isin(starts, lines), merged_segments, rss_increases)
+    residual_sums = [rss, *(rss + np.cumsum(rss_increases[:n_merges]))]
     scores = [
         _bic(residual_sum, len(starts) - n_merged, len(lines), n, rss_floor)
         for n_merged, residual_sum in enumerate(residual_sums)
     ]
-    best_merge = n_joins - int(np.argmin(scores[::-1]))  # of equal scores the most merges
+    best_merge = n_merges - int(np.argmin(scores[::-1]))  # of equal scores the most merges
     return np.delete(starts, merged_segments[:best_merge])
 
 

@@ -24,7 +24,7 @@ from genesig.compiled.column import (
     sweep_lasso,
 )
 from genesig.compiled.dual import factor_by_samples, soft_threshold
-from genesig.compiled.steps import denoise, fuse, join_segments, largest_stretch_ratio
+from genesig.compiled.steps import denoise, fuse, largest_stretch_ratio, merge_segments
 
 SEEDS = range(6)
 STARTS = np.array([0, 7, 12])
@@ -208,14 +208,14 @@ def test_the_steepest_stretch_is_the_best_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_joins_have_the_least_cost_at_each_step(seed):
+def test_merges_have_the_least_increase_at_each_step(seed):
     rng = np.random.default_rng(seed)
     values = [np.array([v]) for v in rng.normal(size=9)]
     opens = np.zeros(9, bool)
     opens[[0, 4]] = True
-    is_joined = np.zeros(9, np.int64)
-    cost = np.zeros(9)
-    count = join_segments(np.concatenate(values), np.ones(9), opens.copy(), is_joined, cost)
+    merged = np.zeros(9, np.int64)
+    increase = np.zeros(9)
+    count = merge_segments(np.concatenate(values), np.ones(9), opens.copy(), merged, increase)
     assert count == 7  # two lines are left
 
     def apart(neighbours):
@@ -229,8 +229,8 @@ def test_joins_have_the_least_cost_at_each_step(seed):
             if not opens[j]
         ]
         least, i, j = min(pairs)
-        assert is_joined[k] == j
-        assert cost[k] == pytest.approx(least, rel=1e-9, abs=1e-12)
+        assert merged[k] == j
+        assert increase[k] == pytest.approx(least, rel=1e-9, abs=1e-12)
         at[i] = np.r_[at[i], at.pop(j)]
 
 
