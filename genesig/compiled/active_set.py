@@ -64,9 +64,9 @@ def remove_active(pool: FeaturePool, position: int) -> None:
 
 @jitable
 def append_active(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool:
-    """Make feature p of the pool active with coefficient 0.
+    """Make feature p of the pool active with coefficient 0; the factor must have a row to spare.
 
-    Return False if it depends on the active features.
+    Return False if it depends on the active features; that row of L is then L⁻¹ Z_A'z_p.
     """
     m = pool.counts.n_active
     feature = pool.features[p]
@@ -92,7 +92,7 @@ def swap_dependent(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool
 
     The coefficients move along the null direction of the dependent features. Return False if none
     comes to 0, or the feature still depends on the others (the removal stays). `append_active` must
-    have failed for p just before: it leaves L⁻¹ Z_A'z_p in row m of the factor L.
+    have failed for p just before: row m of the factor is read.
     """
     m = pool.counts.n_active
     null_direction = pool.scratch

@@ -534,7 +534,8 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 def _is_event(name: str, cells: Sequence[str]) -> bool:
     """Tell whether a column has events, by the words of its name and its values.
 
-    Its values are two words, 0 and 1 with few others, or words for the event and for its absence.
+    Its values are two words, 0 and 1 with few others, or words for the event and for its absence;
+    `MIN_CLASS_SAMPLES` or more are events.
     """
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))

@@ -66,7 +66,7 @@ class KnnImpute:
     neighbours: int  # number k of nearest genes
     # (n_kept,) int, growing, or None: columns that are left; None for all
     genes: Array | None = None
-    # nearest genes from `settings_by_training_set`; None before `transform` computes them
+    # nearest genes by these donors, from `settings_by_training_set`; None: `transform` finds them
     known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
     kind: ClassVar[Literal["fold"]] = "fold"
 

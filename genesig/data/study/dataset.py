@@ -334,7 +334,8 @@ def _read_matrix_and_table(
 def _are_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:
     """Tell whether expression and samples are exchanged.
 
-    The table then has numbers only, and the matrix has the label, or words for the table's samples.
+    The first row of the table then has numbers only. The matrix has the label as a column, or it
+    has a column of words, and the name of one of its rows heads a column of the table.
     """
     if label in table.columns or table.empty:
         return False

@@ -199,7 +199,7 @@ MAX_REFIT_SETS = 64  # number of training sets that are refitted in one call
 class RidgeFit(NamedTuple):
     """A ridge fit for L values of lam."""
 
-    b: Array  # (m, L) coefficients on standardised features
+    b: Array  # (m, L) coefficients of standardised features, below them of columns without penalty
     gap: Array  # (L,) relative duality gap
 
 
@@ -276,6 +276,7 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     """Return gamma (k, m, q), with which covariates c add ``(c - mean) @ gamma[k, m]`` to η.
 
     mean (k, q) is that of the adjustment; `ridge_coef` has the features' part of the same fits.
+    The fits have columns ``(c - mean) @ to_basis`` instead of covariates.
     """
     adjustment = sets.covariate_adjustment
     shape = path.shape

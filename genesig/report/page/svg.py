@@ -393,7 +393,7 @@ def _prefix_ids(element: ET.Element, stem: str, linked_ids: set[str]) -> None:
 
 
 def _round_numbers(value: str, key: str) -> str:
-    """Return the value of an attribute with numbers rounded and without repeated blanks."""
+    """Return an attribute's value with two decimals, five in a transform, and single blanks."""
     digits = 5 if key == "transform" else 2
     value = _NUMBER.sub(
         lambda match: f"{float(match[0]):.{digits}f}".rstrip("0").rstrip("."), value

@@ -268,7 +268,10 @@ def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
 
 
 def explained_interval(y: Array, f: Array, group: Array) -> Interval:
-    """Return the interval of R² by the jackknife that leaves out one group at a time."""
+    """Return the interval of R² by the jackknife that leaves out one group at a time.
+
+    NaN for one group, or if y is constant without a group.
+    """
     loss = np.square(y - f)
     centred = y - np.mean(y)
     _, group_number, sizes = np.unique(group, return_inverse=True, return_counts=True)

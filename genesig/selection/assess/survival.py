@@ -74,7 +74,7 @@ class StepCurve:
             spread = (
                 NORMAL_QUANTILE * np.sqrt(self.variance) / np.abs(self.value * np.log(self.value))
             )
-            return self.value ** np.exp(spread), self.value ** np.exp(-spread)
+            return self.value ** np.exp(spread), self.value ** np.exp(-spread)  # 1 ** NaN is 1
 
     def median(self) -> float:
         """Return the first time at which the curve is at most one half; NaN if it never is."""

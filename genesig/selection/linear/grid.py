@@ -292,7 +292,7 @@ def choose_stable(
     error = np.stack([result.error for result in results]).round(ERROR_DIGITS)
     n_genes = np.stack([result.n_genes for result in results])
     agreements = np.full(n_genes.shape, np.nan)
-    if np.isnan(error).all():  # the first list of every path is too long: the largest penalties
+    if np.isnan(error).all():  # the first list of every path is too long: the largest tau, lambda
         return GridIndices(tau=0, lam=error.shape[2] - 1, mu=0), agreements
     smallest = np.unravel_index(np.nanargmin(error), error.shape)
     standard_error = results[int(smallest[0])].standard_error[smallest[1:]]

@@ -74,7 +74,7 @@ def screen(X: Array, y: Array, max_genes: int | None) -> Array:
 
 
 def dependence(X: Array, y: Array) -> Array:
-    """Return Σ_ik (y_i - ȳ) (y_k - ȳ) k(r_ij, r_kj) of each column j, (d,).
+    """Return Σ_il (y_i - ȳ) (y_l - ȳ) k(r_ij, r_lj) of each column j, (d,).
 
     r is the rank of a value in its column, from 0 to 1, and k a Gaussian kernel: the
     Hilbert-Schmidt independence criterion with a linear kernel on y (times n²). It sees a mean of
@@ -172,11 +172,11 @@ def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Gro
         solver="landweber-newton",
         tolerance=1e-9,
     )
-    leaders = lasso_path.coef(0, 0)[0]
-    if len(leaders) == 0:
+    prototypes = lasso_path.coef(0, 0)[0]
+    if len(prototypes) == 0:
         return [[gene] for gene in range(X.shape[1])]
-    block, _ = assign_to_prototypes(X, np.arange(X.shape[1]), leaders)
-    return [np.flatnonzero(block == leader).tolist() for leader in range(len(leaders))]
+    block, _ = assign_to_prototypes(X, np.arange(X.shape[1]), prototypes)
+    return [np.flatnonzero(block == number).tolist() for number in range(len(prototypes))]
 
 
 MIN_FITTED_SAMPLES = 3  # smallest number of samples to which a model is fitted

@@ -186,8 +186,8 @@ class SetsStudy:
             design,
             tau[: choice.tau + 1],
             float(mu[choice.mu]),
-            self.settings.tolerance,
-            self.settings.most,
+            tolerance=self.settings.tolerance,
+            max_blocks=self.settings.most,
         )
         return SetsModel(
             training_set, genes, block_columns, outer, design, path, choice, self.settings
