@@ -131,26 +131,18 @@ def merge_segments(
     """
     n_segments = len(sums)
     n_merges = 0
-    previous = np.zeros(n_segments, np.int64)
-    next_segment = np.zeros(n_segments, np.int64)
+    previous = np.arange(n_segments) - 1
+    next_segment = np.arange(n_segments) + 1
     increases = np.zeros(n_segments)
-    for j in range(n_segments):
-        previous[j] = j - 1
-        next_segment[j] = j + 1
     for j in range(n_segments):
         increases[j] = merge_increase(sums, sizes, opens_line, next_segment, j)
     while True:
-        cheapest = 0
-        smallest = np.inf
-        for j in range(n_segments):
-            if increases[j] < smallest:
-                cheapest = j
-                smallest = increases[j]
-        if smallest == np.inf:
+        cheapest = np.argmin(increases)
+        if not increases[cheapest] < np.inf:
             return n_merges
         following = next_segment[cheapest]
         merged[n_merges] = following
-        increase[n_merges] = smallest
+        increase[n_merges] = increases[cheapest]
         increases[following] = np.inf
         sums[cheapest] += sums[following]
         sizes[cheapest] += sizes[following]

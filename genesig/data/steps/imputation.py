@@ -131,10 +131,7 @@ class KnnImpute:
     def transform(self, X: Array) -> Array:
         """Fill in missing values from the neighbours, and return the kept columns."""
         X = np.asarray(X, dtype=np.float64)
-        is_kept = np.ones(X.shape[1], dtype=bool)
-        if self.genes is not None:
-            is_kept[:] = False
-            is_kept[self.genes] = True
+        is_kept = self.genes is None or np.isin(np.arange(X.shape[1]), self.genes)
         to_fill = np.isnan(X) & is_kept
         filled = X
         if to_fill.any():

@@ -179,13 +179,11 @@ class SetsStudy:
             block_columns.starts,
         )
         choice = choose_tau_and_mu(training_set, inner_data, blocks, self.settings)
-        tau = self.settings.tau_fractions()
-        mu = self.settings.mu_grid()
         design = outer.design(blocks)
         path = outer.path(
             design,
-            tau[: choice.tau + 1],
-            float(mu[choice.mu]),
+            self.settings.tau_fractions()[: choice.tau + 1],
+            float(self.settings.mu_grid()[choice.mu]),
             tolerance=self.settings.tolerance,
             max_blocks=self.settings.most,
         )
