@@ -67,13 +67,13 @@ def test_survival_response_is_its_gradient_at_zero() -> None:
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     dataset, splits, sets = study("several_classes")
     _, genes = fit_sets_final(PreparedStudy(dataset, splits, MOMENTS), sets, SetsSettings(**QUICK))
-    class_weights = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
+    class_weights = genes[[f"weight {name}" for name in ("well", "ill", "worse")]].to_numpy()
     np.testing.assert_allclose(np.linalg.norm(class_weights, axis=1), genes["weight"])
     np.testing.assert_allclose(
         class_weights.sum(axis=1), 0, atol=1e-12
     )  # of differences to the average
     top = genes[genes["set"] == "A"]
-    assert (top["weight of worse"] > top["weight of well"]).all()
+    assert (top["weight worse"] > top["weight well"]).all()
     dataset, splits, sets = study("survival")
     survival_study = PreparedStudy(dataset, splits, MOMENTS)
     final, table = fit_sets_final(survival_study, sets, SetsSettings(**QUICK))

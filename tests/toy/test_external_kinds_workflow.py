@@ -76,7 +76,7 @@ def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path
     assert sets["cv_frequency"][0] == 1
     assert pd.read_csv(results / "sets_error.tsv", sep="\t")["error"][0] < 0.5
     genes = pd.read_csv(results / "sets_genes.tsv", sep="\t")
-    assert sum(column.startswith("weight of ") for column in genes) == 4 * (name == "several")
+    assert sum(column.startswith("weight ") for column in genes) == 4 * (name == "several")
     scores = pd.read_csv(results / "external/there/scores.tsv", sep="\t", index_col=0)
     for _, rows in scores.groupby("list"):
         assert rows.loc[measure, "value"] > (0.5 if name == "survival" else -1)

@@ -246,7 +246,7 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
 
     ``weight`` is what the gene adds to the score as a member of the set, for one standard deviation
     of the gene (one unit without ``unit_variance``); a gene of several sets has one in each. For
-    several classes it is the norm of its weights, which follow, ``weight of CLASS``. The set with
+    several classes it is the norm of its weights, which follow, ``weight CLASS``. The set with
     the largest share of the score comes first.
     """
     import pandas as pd
@@ -274,7 +274,7 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
             )
             for j in np.lexsort((genes, -np.abs(gene_weights)))
         ]
-    several = [f"weight of {name}" for name in _class_names(dataset)]
+    several = [f"weight {name}" for name in _class_names(dataset)]
     return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight", *several])
 
 
