@@ -26,19 +26,19 @@ PLUGINS_VARIABLE = "GENESIG_PLUGINS"
 
 def _format_calls(plugin: Any) -> Calls:
     """Return how a format is called."""
-    return {"matrix": (plugin.matrix, ("content", "where", "part"), ())}
+    return {"matrix": (plugin.matrix, ("content", "file_name", "part"), ())}
 
 
 def _step_calls(plugin: Any) -> Calls:
     """Return how a step of normalisation is called.
 
-    Only a step of kind "batch" gets rows of the sample table, `about`; one of kind "sample" learns
-    nothing, so that its class is called instead of `fit`.
+    Only a step of kind "batch" gets rows of the sample table; one of kind "sample" learns nothing,
+    so that its class is called instead of `fit`.
     """
-    about = ("about",) if plugin.kind == "batch" else ()
-    constructor = (plugin, ()) if plugin.kind == "sample" else (plugin.fit, ("X", *about))
+    table = ("sample_table",) if plugin.kind == "batch" else ()
+    constructor = (plugin, ()) if plugin.kind == "sample" else (plugin.fit, ("X", *table))
     return {
-        "transform": (plugin.transform, ("self", "X", *about), ()),
+        "transform": (plugin.transform, ("self", "X", *table), ()),
         getattr(constructor[0], "__name__", "fit"): (*constructor, tuple(plugin.settings)),
     }
 
