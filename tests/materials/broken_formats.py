@@ -13,6 +13,7 @@ from format_files import (
     Numbers,
     agilent,
     cls,
+    data_set,
     family,
     gct12,
     genomestudio,
@@ -29,6 +30,7 @@ R_OBJECTS = TESTS / "references" / "r_objects.rda"
 WEAK_REFERENCE = b"X\n" + struct.pack(">7i", 2, 0x30602, 0x20300, 23, 0, 0, 0)
 """An RDS file, version 2, whose object only R itself can hold."""
 ARRAY_NUMBERS = Numbers()
+GSM_NUMBERS = Numbers(samples=[f"GSM{k}" for k in range(8)])
 FEWER = Numbers(genes=["g0", "g1"], rows=ARRAY_NUMBERS.rows[:2])
 STATE = "disease state"
 SHEET = tabbed(
@@ -99,6 +101,10 @@ ARRAY_CASES: dict[str, tuple[StudyFiles, list[str]]] = {
     "soft: a probe twice": (
         _soft(lambda t: t.replace("g1\tP", "g0\tP")),
         ["the table of S0 names a probe twice", "download"],
+    ),
+    "soft: a probe twice in a data set": (
+        own_study("d.soft", data_set(GSM_NUMBERS).replace("g1\tsymg1\t", "g0\tsymg0\t"), STATE),
+        ["the table of GDS1 names a probe twice", "download"],
     ),
     "soft: a row too long": (
         _soft(lambda t: t.replace("g1\tP\t7.5\n", "g1\tP\t7.5\t8\n")),

@@ -8,15 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from broken_formats import ARRAY_NUMBERS as NUMBERS
-from broken_formats import GCT, STATE, arrays_study, gct_study, own_study, series_study, with_sheet
+from broken_formats import (
+    GCT,
+    GSM_NUMBERS,
+    STATE,
+    arrays_study,
+    gct_study,
+    own_study,
+    series_study,
+    with_sheet,
+)
 from broken_formats import StudyFiles as Study
 from broken_tables import study
-from format_files import Numbers, cls, data_set, family, gct12, gct13, genomestudio, h5ad, tabbed
+from format_files import cls, data_set, family, gct12, gct13, genomestudio, h5ad, tabbed
 from scipy.sparse import csr_matrix
 
 from genesig.cli import main
 
-GSM = Numbers(samples=[f"GSM{k}" for k in range(8)])
 STUDIES_OF_ONE_FILE: dict[str, Study] = {
     "series matrix, its own sample table": series_study(str),
     "GCT 1.2 with CLS": gct_study(str),
@@ -33,7 +41,7 @@ STUDIES_OF_ONE_FILE: dict[str, Study] = {
         "f.soft", family(NUMBERS), STATE, annotation="f.soft", symbol="Gene Symbol"
     ),
     "family named .txt": own_study("f.txt", family(NUMBERS), STATE),
-    "GDS": own_study("GDS1.soft", data_set(GSM), STATE, annotation="GDS1.soft"),
+    "GDS": own_study("GDS1.soft", data_set(GSM_NUMBERS), STATE, annotation="GDS1.soft"),
     "h5ad": own_study("e.h5ad", h5ad(NUMBERS), "class", annotation="e.h5ad"),
     "h5ad, a layer": own_study("e.h5ad", h5ad(NUMBERS), "class", part="half"),
     "h5ad, sparse": own_study(

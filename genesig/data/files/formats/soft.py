@@ -209,24 +209,34 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
             sample.first_line,
         )
     value_column = header.index("VALUE")
-    value_of_probe = {row[0].strip(): row[value_column].strip() for row in table.values()}
-    if len(value_of_probe) < len(table):
+    line_of_probe = _line_of_probe(sample, table, file_name)
+    values = (row[value_column].strip() for row in table.values())
+    return dict(zip(line_of_probe, values, strict=True)), line_of_probe
+
+
+def _line_of_probe(
+    entity: Entity, table: Mapping[int, list[str]], file_name: str
+) -> dict[str, int]:
+    """Return probe -> line of the file from the rows of a table; raise for a repeated probe."""
+    line_of_probe = {row[0].strip(): line for line, row in table.items()}
+    if len(line_of_probe) < len(table):
         raise input_error(
-            file_name, f"the table of {sample.name} names a probe twice; {DOWNLOAD_AGAIN}"
+            file_name, f"the table of {entity.name} names a probe twice; {DOWNLOAD_AGAIN}"
         )
-    return value_of_probe, dict(zip(value_of_probe, table, strict=True))
+    return line_of_probe
 
 
 def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
     """Return the table of a GDS as a matrix: its columns GSM... are samples."""
     table = dataset.table(file_name)
     header = table.pop(next(iter(table)))  # blank lines may stand above it
+    line_of_probe = _line_of_probe(dataset, table, file_name)
     columns = {
-        name: {row[0]: row[column] for row in table.values()}
+        name: {probe: table[line][column] for probe, line in line_of_probe.items()}
         for column, name in enumerate(header)
         if name.startswith("GSM")
     }
-    return _make_matrix(dict(zip([row[0] for row in table.values()], table, strict=True)), columns)
+    return _make_matrix(line_of_probe, columns)
 
 
 def _make_matrix(
