@@ -140,14 +140,12 @@ def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dic
 
     Raises GenesigError: the gene table has no such column.
     """
-    steps_with_sets: list[dict[str, Any]] = []
-    for step in steps:
-        by = step.get("by")
-        if "by" not in step or not (by is None or isinstance(by, str)):
-            steps_with_sets.append(dict(step))
-            continue
-        steps_with_sets.append({**step, "by": _set_of_each_column(str(step["step"]), by, var)})
-    return steps_with_sets
+    return [
+        {**step, "by": _set_of_each_column(str(step["step"]), step["by"], var)}
+        if "by" in step and isinstance(step["by"], str | None)
+        else dict(step)
+        for step in steps
+    ]
 
 
 def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[str]:

@@ -280,13 +280,11 @@ def _balanced_error_limits(
       split does not define its error: a test fold without both classes, hence leave-one-out.
     * over samples: from the Wilson intervals of the classes' shares (see `mean_of_shares`), where
       repeats do not add samples, and the size of a class is its number of groups; half of it in
-      leave-one-out, since every sample trains, too: twice the variance, as
-      in `standard_error_over_splits`.
+      leave-one-out, as every sample also trains: twice the variance, as in
+      `standard_error_over_splits`.
 
-    Coverage of the expected error, nearest centroids on 27 + 11 samples, four strengths of signal:
-    5 folds x 4 repeats, hull 98-100 %, over splits alone 71-98 %, over samples alone 96-98 %;
-    leave-one-out 88-95 % of this and of lists of eight genes, so read that one as somewhat short
-    (tests/references/test_coverage.py); with all samples counted 69-92 %.
+    Coverage of the expected error (tests/references/test_coverage.py): hull 98-100 %, over splits
+    alone 71-98 %, over samples alone 96-98 %; leave-one-out 88-95 %, with all samples 69-92 %.
     """
     splits = _balanced_split_errors(held_out, loss, class_number, n_classes)
     is_undefined = bool(np.isnan(splits).any())
