@@ -102,6 +102,10 @@ ARRAY_CASES: dict[str, tuple[StudyFiles, list[str]]] = {
         _soft(lambda t: t.replace("g1\tP", "g0\tP")),
         ["the table of S0 names a probe twice", "download"],
     ),
+    "soft: a sample twice": (
+        _soft(lambda t: t.replace("^SAMPLE = S1", "^SAMPLE = S0")),
+        ["f.soft: sample 'S0' stands there twice; keep one"],
+    ),
     "soft: a probe twice in a data set": (
         own_study("d.soft", data_set(GSM_NUMBERS).replace("g1\tsymg1\t", "g0\tsymg0\t"), STATE),
         ["the table of GDS1 names a probe twice", "download"],

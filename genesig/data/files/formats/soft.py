@@ -180,6 +180,10 @@ def _samples_of_platform(
         ]
     if not samples_of_part:
         raise input_error(file_name, _choice_message("platforms", counts, part), key="data.part")
+    names = Counter(entity.name for entity in samples_of_part)
+    if repeated := [name for name, count in names.items() if count > 1]:
+        message = f"sample {listing(repeated)} stands there twice; keep one"
+        raise input_error(file_name, message)
     return samples_of_part
 
 
