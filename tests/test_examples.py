@@ -25,7 +25,7 @@ from genesig.cli import main
 
 EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
 names = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-RUN_WITH_SLOW_TESTS = ("classes", "noise", "numbers")  # tests/toy run the rules of the others
+RUN_WITH_SLOW_TESTS = ("classes", "numbers")  # other slow tests run the rules of the others
 runs = pytest.mark.parametrize(
     "example",
     [

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from study_runs import CONFIG, empty, make_study, results, run
+from study_runs import CONFIG, make_study, results, run
 
 from genesig import GenesigError, InvalidInput, Study
 
@@ -223,10 +223,16 @@ def test_validation_equals_the_command_line(tmp_path, capsys):
         Study(data(), label="diagnosi", folder=tmp_path / "b").validate()
 
 
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """Return the folder of a study that the command line ran."""
+    folder = make_study(tmp_path_factory.mktemp("clone"))
+    run(folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_tables_equal_those_of_a_clone(tmp_path):
-    clone = make_study(empty(tmp_path / "clone"))
-    run(clone)
+def test_tables_equal_those_of_a_clone(clone, tmp_path):
     places = {key: clone / CONFIG[key] for key in ("expression", "samples")}
     settings = {key: value for key, value in CONFIG.items() if key not in places}
     study = Study(**places, **settings, folder=tmp_path / "mine")
@@ -265,12 +271,10 @@ results.report()
 
 
 @pytest.mark.slow
-def test_a_notebook_gives_the_tables_of_a_clone(tmp_path):
+def test_a_notebook_gives_the_tables_of_a_clone(clone, tmp_path):
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
-    clone = make_study(empty(tmp_path / "clone"))
-    run(clone)
     places = {key: str(clone / CONFIG[key]) for key in ("expression", "samples")}
     settings = {key: CONFIG[key] for key in CONFIG if key not in (*places, "label")}
     cells = [

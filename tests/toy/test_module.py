@@ -117,10 +117,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-kinds = pytest.mark.parametrize("kind", ["path", "hosted", pytest.param("git", marks=FAULT)])
-
-
-@kinds
+@pytest.mark.parametrize("kind", ["path", "hosted", pytest.param("git", marks=FAULT)])
 def test_a_module_can_be_planned(kind: str, tmp_path: Path) -> None:
     folder = importer(tmp_path / "importer", source(kind, tmp_path / "repository"))
     output = call(folder, "--dry-run", "--quiet", "host")
@@ -130,8 +127,10 @@ def test_a_module_can_be_planned(kind: str, tmp_path: Path) -> None:
     assert "study/expression.tsv.gz" not in output
 
 
-@pytest.mark.slow
-@kinds
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param("path", marks=pytest.mark.long), "hosted", pytest.param("git", marks=FAULT)],
+)
 def test_a_module_gives_the_bytes_of_the_study(kind: str, alone: Path, tmp_path: Path) -> None:
     folder = importer(tmp_path / "importer", source(kind, tmp_path / "repository"))
     call(folder)
