@@ -16,6 +16,8 @@ from study_data import study_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
+from genesig.optim.classes import VARIANCE_FACTOR
+from genesig.optim.cox.path import fit_slope, slope_influence
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance, score_test
 from genesig.report.genes.collect import gene_effects
 from genesig.response.kinds import is_event, martingale_residuals, survival_response
@@ -332,6 +334,58 @@ def test_risk_slope_counts_groups_of_samples():
     assert calibrate_survival(repeated, np.tile(scores, 3)).shrinkage == pytest.approx(
         shrinkage, abs=0.06
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slope_influence_is_the_derivative_of_the_slope_by_a_weight(*, weighted):
+    X, time, event = tied(3, 40, 2)
+    scores = X[:, 1]
+    weights = np.random.default_rng(3).uniform(0.2, 5, 40) if weighted else np.ones(40)
+
+    def slope(changed_weights):
+        return fit_slope(time, event, scores, "breslow", changed_weights).value
+
+    residual, information = slope_influence(
+        time, event, scores, slope(weights), weights if weighted else None
+    )
+    step = 1e-4
+    derivatives = [
+        (slope(weights + change) - slope(weights - change)) / (2 * step)
+        for change in step * np.eye(40)
+    ]
+    np.testing.assert_allclose(
+        residual / information.sum(), weights * derivatives, rtol=1e-4, atol=1e-7
+    )
+
+
+def risk_design_effect(y, scores, group, weights):
+    covariates = SimpleNamespace(weights=weights)
+    training_set = SimpleNamespace(y=y, covariates=covariates, group=group, ties="breslow")
+    shrinkage = calibrate_survival(training_set, scores).shrinkage
+    slope = fit_slope(y["time"], y["event"], scores, "breslow", weights)
+    return (1 - shrinkage) ** (2 / 3) * slope.value**2 / (VARIANCE_FACTOR * slope.variance)
+
+
+def weighted_groups(seed):
+    """Return 40 groups of three samples; the samples of the first 20 groups are similar."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(40), 3)
+    is_similar = group < 20
+    sample_values = rng.standard_normal((2, 120))
+    group_values = rng.standard_normal((2, 40))[:, group]
+    scores, noise = np.where(is_similar, group_values, sample_values)
+    y = survival_response(np.exp(noise / 2 - scores), rng.random(120) < 0.9)
+    return y, scores, group, is_similar, rng.uniform(0.5, 2, 120)
+
+
+def test_risk_design_effect_ignores_samples_of_negligible_weight():
+    for seed in range(5):
+        y, scores, group, is_similar, weights = weighted_groups(seed)
+        for rows in (is_similar, ~is_similar):
+            effect = risk_design_effect(y, scores, group, np.where(rows, weights, 1e-9))
+            alone = risk_design_effect(y[rows], scores[rows], group[rows], weights[rows])
+            assert effect == pytest.approx(alone, rel=1e-5)
+            assert alone > 2 if rows is is_similar else alone < 2
 
 
 def test_predicted_risk_equals_that_of_all_samples_if_the_slope_is_zero():

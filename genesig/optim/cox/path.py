@@ -420,21 +420,27 @@ def fit_slope(
     return ScoreSlope(slope / scale, 1 / (information * scale**2))
 
 
-def slope_influence(time: Array, event: Array, scores: Array, slope: float) -> tuple[Array, Array]:
+def slope_influence(
+    time: Array, event: Array, scores: Array, slope: float, weights: Array | None = None
+) -> tuple[Array, Array]:
     """Return the score residual of each sample at a slope, and its part of the information, (n,).
 
-    Ties are Breslow's. Source: Lin and Wei 1989, J Am Stat Assoc 84:1074.
+    Both are multiplied by the sample's weight (n,), 1 by default. Ties are Breslow's.
+
+    Source: Lin and Wei 1989, J Am Stat Assoc 84:1074; Binder 1992, Biometrika 79:139, for weights.
     """
     time = np.asarray(time, dtype=float)
-    event = np.asarray(event, dtype=bool)
+    event_weight = np.asarray(event, dtype=float) * (1.0 if weights is None else weights)
     relative_risk = np.exp(slope * (scores - scores.mean()))
+    if weights is not None:
+        relative_risk = weights * relative_risk
     residual = np.zeros(len(scores))
     information = np.zeros(len(scores))
-    for event_time in np.unique(time[event]):
-        has_event = event & (time == event_time)
+    for event_time in np.unique(time[event_weight > 0]):
+        events_now = event_weight * (time == event_time)
         at_risk = relative_risk * (time >= event_time)
         mean = (at_risk @ scores) / at_risk.sum()
-        hazard = at_risk * has_event.sum() / at_risk.sum()
-        residual += (scores - mean) * (has_event - hazard)
+        hazard = at_risk * events_now.sum() / at_risk.sum()
+        residual += (scores - mean) * (events_now - hazard)
         information += hazard * np.square(scores - mean)
     return residual, information

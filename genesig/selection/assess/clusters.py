@@ -71,22 +71,24 @@ def group_numbers(groups: Sequence[str] | Array | None) -> Array | None:
     return None if len(group_names) == len(group) else group
 
 
-def influence_spread(influence: Array, group: Array, stratum: Array | None = None) -> Spread:
+def influence_spread(
+    influence: Array, group: Array, stratum: Array | None = None, weights: Array | None = None
+) -> Spread:
     r"""Return the spread of a measure from the influence of each sample (n,), which adds up to 0.
 
     .. math:: V = \sum_g \left(\sum_{i \in g} U_i / \sqrt{1 - h_i}\right)^2,
 
     :math:`h_i` the share of the samples of i's stratum (class) that are in i's group: influences
-    are deviations from the mean of their stratum, which the group pulls to itself.
+    are deviations from the mean of their stratum, which the group pulls to itself. Samples count
+    by their weights (n,), 1 by default.
     """
     stratum = np.zeros(len(group), dtype=np.int64) if stratum is None else stratum
+    weights = np.ones(len(group)) if weights is None else weights
     share = np.empty(len(group))
     group_sizes = []
     for stratum_number in np.unique(stratum):
         in_stratum = stratum == stratum_number
-        _, group_number, sizes = np.unique(
-            group[in_stratum], return_inverse=True, return_counts=True
-        )
+        sizes, group_number = _group_sizes(group[in_stratum], weights[in_stratum])
         if len(sizes) < 2:
             return UNKNOWN_SPREAD
         share[in_stratum] = (sizes / sizes.sum())[group_number]
@@ -94,6 +96,12 @@ def influence_spread(influence: Array, group: Array, stratum: Array | None = Non
     _, group_number = np.unique(group, return_inverse=True)
     sums = np.bincount(group_number, weights=influence / np.sqrt(1 - share))
     return Spread(float(np.sqrt(sums @ sums)), satterthwaite_df(group_sizes))
+
+
+def _group_sizes(group: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the sum of the weights of each group, and the index of each sample's group (n,)."""
+    _, group_number = np.unique(group, return_inverse=True)
+    return np.bincount(group_number, weights=weights), group_number
 
 
 def satterthwaite_df(sizes_by_stratum: Sequence[Array]) -> float:
@@ -254,14 +262,17 @@ def area_interval(y: Array, group: Array, sides: Sequence[tuple[Array, Array]]) 
     return hull(by_error, (area - float(widths[0]), area + float(widths[1])))
 
 
-def design_effect(grouped: Spread, ungrouped: Spread, group: Array) -> float:
+def design_effect(
+    grouped: Spread, ungrouped: Spread, group: Array, weights: Array | None = None
+) -> float:
     """Return the ratio of the variance over groups to the variance over ungrouped samples.
 
     Clipped to the range that groups of these sizes can have; its maximum if a variance is 0 or
-    unknown.
+    unknown. weights (n,): of the samples, 1 by default.
     """
-    sizes = np.unique(group, return_counts=True)[1]
-    max_effect = float(np.square(sizes).sum() / sizes.sum())
+    weights = np.ones(len(group)) if weights is None else weights
+    sizes, _ = _group_sizes(group, weights)
+    max_effect = float(sizes @ sizes / (weights @ weights))
     if not (ungrouped.error > 0 and grouped.error > 0):
         return max_effect
     return float(np.clip((grouped.error / ungrouped.error) ** 2, 1 / max_effect, max_effect))

@@ -90,15 +90,20 @@ def slope_design_effect(class_scores: Array, class_number: Array, group: Array) 
     residual = np.eye(T)[class_number] - p
     centred = class_scores - class_scores.reshape(-1, T).mean(axis=0)
     influence = (residual * centred).sum(axis=-1).reshape(-1, n).mean(axis=0)
-    return _design_effect(influence, group)
+    return _corrected_design_effect(influence, group)
 
 
-def _design_effect(influence: Array, group: Array) -> float:
-    """Return the variance of the sum of influences (n,) with groups over that without; >= 1."""
+def _corrected_design_effect(influence: Array, group: Array, weights: Array | None = None) -> float:
+    """Return the variance of the sum of influences (n,) with groups over that without; >= 1.
+
+    Both variances are corrected for few groups. weights (n,): of the samples, in the influences.
+    """
     if not np.isfinite(influence).all():  # no slope could be fitted
         return 1.0
-    ungrouped = influence_spread(influence, np.arange(len(group)))
-    return max(1.0, design_effect(influence_spread(influence, group), ungrouped, group))
+    grouped, ungrouped = (
+        influence_spread(influence, g, weights=weights) for g in (group, np.arange(len(group)))
+    )
+    return max(1.0, design_effect(grouped, ungrouped, group, weights))
 
 
 def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
@@ -114,21 +119,17 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
     rows = ~np.isnan(scores)
     if weights is not None:
         rows &= weights > 0
+        weights = weights[rows]
     y = training_set.y[rows]
     scores = scores[rows]
-    slope = fit_slope(
-        y["time"],
-        y["event"],
-        scores,
-        training_set.ties or DEFAULT_TIES,
-        None if weights is None else weights[rows],
-    )
+    ties = training_set.ties or DEFAULT_TIES
+    slope = fit_slope(y["time"], y["event"], scores, ties, weights)
     if not slope.value > 0:
         return ShrunkenLine(np.zeros(1), 0.0)
     variance = slope.variance
     if training_set.group is not None:
-        influence, _ = slope_influence(y["time"], y["event"], scores, slope.value)
-        variance *= _design_effect(influence, training_set.group[rows])
+        influence, _ = slope_influence(y["time"], y["event"], scores, slope.value, weights)
+        variance *= _corrected_design_effect(influence, training_set.group[rows], weights)
     shrinkage = slope_shrinkage(slope.value, variance)
     return ShrunkenLine(np.array([shrinkage * slope.value]), shrinkage)
 
