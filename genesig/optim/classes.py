@@ -334,13 +334,16 @@ def shrunken_slope(scores: Array, class_number: Array, weights: Any, groups: Any
     p = softmax(fitted * scores, axis=1)
     information = row_weights @ ((p * scores**2).sum(axis=1) - (p * scores).sum(axis=1) ** 2)
     influence = row_weights * ((target - p) * scores).sum(axis=1)
-    effect = _design_effect(influence, groups)
+    effect = _robust_variance_ratio(influence, groups)
     shrinkage = slope_shrinkage(fitted, effect / float(information)) if information > 0 else 0.0
     return max(shrinkage * fitted, float(np.exp(-MAX_LOG_SLOPE) / spread))
 
 
-def _design_effect(influence: Array, groups: Any) -> float:
-    """Return the variance of a sum of influences (n,) over groups, over that of rows; >= 1."""
+def _robust_variance_ratio(influence: Array, groups: Any) -> float:
+    """Return the sum of squares of groups' sums of influences (n,), over that of rows; >= 1.
+
+    It has no correction for few groups, unlike the design effect of a study's own slope.
+    """
     if groups is None:
         return 1.0
     _, group_number = np.unique(np.asarray(groups), return_inverse=True)
