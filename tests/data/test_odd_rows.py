@@ -520,7 +520,7 @@ FOLDERS = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("writer", FOLDERS)
 def test_a_folder_of_one_file_a_sample_loses_no_gene(
     study: Path, capsys: pytest.CaptureFixture[str], writer: str

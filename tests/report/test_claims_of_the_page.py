@@ -110,7 +110,7 @@ def page_of(data, folder):
     return (folder / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", GRADED_STUDIES)
 def test_no_page_contradicts_its_record(name, tmp_path):
     expected, make_data = GRADED_STUDIES[name]
@@ -154,6 +154,7 @@ def test_a_page_of_noise_says_nothing_of_its_batch_on_the_first_screen(tmp_path)
     assert contradictions(data, page) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("change", "words"),
     [

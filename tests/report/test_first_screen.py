@@ -254,6 +254,7 @@ def with_core(core, size):
     return inputs
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("core", "size", "words"),
     [

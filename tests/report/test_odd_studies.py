@@ -188,7 +188,7 @@ ODD_STUDIES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.slow_cases("many-samples")
 @pytest.mark.parametrize(("study", "change"), ODD_STUDIES.values(), ids=ODD_STUDIES)
 def test_odd_studies_are_what_the_records_say(study, change):

@@ -275,6 +275,7 @@ def test_warnings_of_the_first_screen_are_sentences():
     assert summary(data, Limits(3, 5)).warnings == expected
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
 def test_one_repeat_is_written_in_the_singular(regression):

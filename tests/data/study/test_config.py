@@ -98,6 +98,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_snakemake_fills_and_accepts_the_same(name: str) -> None:
     raw = EXAMPLES[name]

@@ -131,6 +131,7 @@ def test_default_floor_above_many_rates_is_warned_of_with_their_share(study: Stu
     assert "a floor that follows the data is" in line
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scale", ["whole transcriptome", "small RNA per million"])
 def test_abundant_genes_are_no_lost_decimal_points(study: Study, scale: str) -> None:
     X = amounts(centre=-7, spread=5.5)

@@ -470,6 +470,7 @@ def test_logarithms_of_logarithms_above_the_floor_are_warned_of(tmp_path):
     ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("unit", "is_warned"), [(1, False), (3, False), (12, True), (365.25, True)]
 )

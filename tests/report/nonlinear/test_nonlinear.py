@@ -247,7 +247,7 @@ def test_switched_on_methods_and_references_name_it():
         assert any(reference.startswith(name) for reference in cited)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
 def test_methods_follow_the_settings(penalty, kernel):

@@ -62,7 +62,7 @@ def problem(task, seed=0, n=30, d=60, signal=1.5):
     return X[:n], y[:n], X[n:], [np.arange(k, n, 4) for k in range(4)], y[n:]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("name", "task"), MEMBERS)
 def test_one_score_per_row_that_depends_on_that_row_alone(name, task):
     X, y, X_test, inner, _ = problem(task)
@@ -75,7 +75,7 @@ def test_one_score_per_row_that_depends_on_that_row_alone(name, task):
     np.testing.assert_allclose(score(X, y, changed, inner, 1)[:5], f[:5], atol=1e-12)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "task"), MEMBERS)
 def test_inputs_are_not_modified_and_the_state_decides(name, task):
     X, y, X_test, inner, _ = problem(task)
@@ -87,7 +87,7 @@ def test_inputs_are_not_modified_and_the_state_decides(name, task):
         np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("name", "task"), [member for member in MEMBERS if member[0] != "dummy"])
 def test_a_strong_signal_is_found_with_the_right_sign(name, task):
     X, y, X_test, inner, y_test = problem(task)

@@ -158,6 +158,7 @@ def test_permuted_studies_are_answered_by_the_same_chance(study):
     np.testing.assert_array_equal(second.indices, alone.answer("fdr_selected").indices)
 
 
+@pytest.mark.one_in(2)
 def test_answers_survive_a_file_and_any_order(study, tmp_path):
     fits = fitted(study)
     fits.save(tmp_path / "fits.npz")
@@ -193,6 +194,7 @@ def test_a_length_that_was_fixed_beforehand_is_kept(study):
     assert set(np.diff(fits.answers.indptr).tolist()) == {7}
 
 
+@pytest.mark.one_in(2)
 def test_halves_name_genes_anew(study):
     dataset, splits, linear, chance = study
     halves = fit_half_samples(dataset, splits, chance, fold_steps=MOMENTS, **linear)

@@ -100,7 +100,7 @@ def scored(command: list[str], folder: Path, model: object, text: str) -> pd.Dat
     return process.stderr if process.returncode else pd.read_csv(folder / "out.tsv", sep="\t")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("chain", SELF_CONTAINED)
@@ -152,6 +152,7 @@ STOPS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("name", STOPS)
 def test_another_language_stops_at_what_it_does_not_know(
@@ -165,6 +166,7 @@ def test_another_language_stops_at_what_it_does_not_know(
     assert words in foreign_result
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("change", [("g0\t", "other\t"), ("g0\t", "g1\t"), ("\n", "x\n")])
 def test_another_language_scores_no_sample_that_lacks_a_gene(
