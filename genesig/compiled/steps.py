@@ -137,7 +137,7 @@ def merge_segments(
     for j in range(n_segments):
         increases[j] = merge_increase(sums, sizes, opens_line, next_segment, j)
     while True:
-        cheapest = np.argmin(increases)
+        cheapest = int(np.argmin(increases))
         if not increases[cheapest] < np.inf:
             return n_merges
         following = next_segment[cheapest]
