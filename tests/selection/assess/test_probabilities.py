@@ -287,7 +287,7 @@ def study(kind, **settings):
     return dataset, splits, halves, settings
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("model", ["two_stage", "ensemble"])
 @pytest.mark.parametrize("kind", KINDS_OF_CLASSES)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
