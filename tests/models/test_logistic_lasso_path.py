@@ -92,3 +92,12 @@ def test_path_is_that_of_the_certified_solver():
         np.testing.assert_array_equal(fit.genes, genes)
         np.testing.assert_allclose(fit.values, values, rtol=1e-7, atol=1e-9)
         assert fit.intercept == pytest.approx(start[0, number], abs=1e-8)
+
+
+@pytest.mark.parametrize("l1_share", L1_SHARES)
+@pytest.mark.parametrize(("n", "d"), [(30, 200), (60, 5)])
+def test_no_feature_stays_when_tau_rises_again(n, d, l1_share):
+    X, y = correlated_study(n, d)
+    *_, fit = logistic_lasso_path(X, y, np.array([1.0, 0.3, 0.1, 1.1]), l1_share)
+    assert len(fit.genes) == 0
+    assert fit.intercept == pytest.approx(np.log((y > 0).sum() / (y < 0).sum()), abs=1e-9)
