@@ -14,6 +14,7 @@ rule gather:
         **shown(*GATHERED_TABLES, *STRETCH_TABLES, *DECISION_TABLES),
     log:
         "logs/gather.log",
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:

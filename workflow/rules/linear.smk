@@ -76,6 +76,7 @@ rule fit_final:
         "../scripts/fit_final.py"
 
 
+# Before the permutations, as `gather` is: the short jobs that follow fill the cores at the end.
 rule fit_subsamples:
     input:
         **STUDY_AND_CHANCE,
@@ -86,7 +87,7 @@ rule fit_subsamples:
         "logs/fit_subsamples.log",
     benchmark:
         "results/times/fit_subsamples.tsv"
-    priority: 1
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:

@@ -40,6 +40,7 @@ rule settings:
         "results/settings.json",
     log:
         "logs/settings.log",
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:
