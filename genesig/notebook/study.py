@@ -163,10 +163,10 @@ class Study:
         if self.folder.exists() and not _is_written_here(config) and any(self.folder.iterdir()):
             message = "holds something else than a study of genesig.Study; give another folder="
             raise input_error(self.folder, message)
+        text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
+        save_text(config, CONFIG_HEADER + text)  # first: it marks the folder as the study's own
         for name, data in self._data.items():
             save_annotated(self.folder / name, data)
-        text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
-        save_text(config, CONFIG_HEADER + text)
 
     def _call(self, line: Sequence[str], *, quiet: bool) -> None:
         """Run a program in the study's folder, print its lines as they come, and raise if it fails.

@@ -231,6 +231,16 @@ def test_names_below_a_row_of_classes_are_found_by_the_sample_table(
     assert _init(capsys, "e.csv")[0] == 0
 
 
+def test_names_between_two_other_headers_are_found_by_the_sample_table(capsys: Text) -> None:
+    _, *rows = _table(_logged())
+    patients = range(100, 100 + len(CLASS_OF_SAMPLE))
+    accessions = [f"GSM{patient}" for patient in patients]
+    _write("e.csv", [["", *CLASS_OF_SAMPLE], ["", *patients], ["", *accessions], *rows], ",")
+    _write("p.csv", [["patient", "group"], *zip(patients, CLASS_OF_SAMPLE, strict=True)], ",")
+    code, output = _validate(capsys, "e.csv", "p.csv")
+    assert (code, SUMMARY_LINE in output) == (0, True), output
+
+
 def test_names_below_a_row_of_classes_are_found_without_a_sample_table(capsys: Text) -> None:
     _write("e.csv", [["", *CLASS_OF_SAMPLE], *_table(_logged())], ",")
     assert _init(capsys, "e.csv", None)[0] == 0

@@ -181,6 +181,14 @@ def test_steps_done_and_genes_flattened_are_in_the_provenance():
     ]
 
 
+def test_gene_that_becomes_constant_is_counted_beside_one_that_no_longer_is():
+    # Ranks within samples: the first gene varies only afterwards, the third only before.
+    X = np.array([[5.0, 4.0, 100.0], [5.0, 6.0, 200.0], [5.0, 5.5, 300.0]])
+    ranked = normalise_samples(study(X), samples=[{"step": "rank_samples"}], folds=[])
+    assert (np.ptp(ranked.X, axis=0) == 0).tolist() == [False, False, True]
+    assert "1 gene of one value" in ranked.provenance["warnings"][0]
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [

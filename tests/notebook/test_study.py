@@ -185,6 +185,14 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_folder_stays_the_study_s_if_a_data_set_cannot_be_written(tmp_path):
+    unwritable = data()
+    unwritable.obs["visits"] = [[1, 2]] * len(unwritable.obs)
+    with pytest.raises(InvalidInput, match="cannot be written as h5ad"):
+        Study(label="diagnosis", studies=[data(), unwritable], folder=tmp_path)._write()
+    assert written(Study(label="diagnosis", studies=[data(), data()], folder=tmp_path))
+
+
 def test_run_prints_output_and_raises_errors(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "module://of_a_notebook")
     study = Study(data(), label="diagnosis", folder=tmp_path)

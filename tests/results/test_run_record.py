@@ -102,6 +102,14 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
     assert list(data.var["symbol"]) == ["C", "A"]
 
 
+def test_column_of_the_gene_table_keeps_its_values_beside_one_of_the_signature():
+    signature = pd.DataFrame({"gene": ["g3"], "symbol": ["C"], "block": [1]})
+    dataset = make_dataset()
+    dataset.var["block"] = ["p", "q", "q"]
+    data = signature_annotated(dataset, signature, NESTED, STUDY_SETTINGS)
+    assert data.var[["block", "block_annotation"]].to_numpy().tolist() == [[1, "q"]]
+
+
 def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
     """Shares that are all 1, evidence that is not known, and a signature without a gene."""
     columns = {

@@ -220,7 +220,8 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _repeated_keys(node: Any) -> Iterator[tuple[str, int, int]]:
     """Yield each key that a mapping within a YAML node repeats, with its first and second line."""
     lines: dict[str, int] = {}
-    for key, _ in node.value if node.id == "mapping" else ():
+    keys = [key for key, _ in node.value] if node.id == "mapping" else []
+    for key in (key for key in keys if key.id == "scalar"):  # a list as a key has no hash
         line = key.start_mark.line + 1
         if key.value in lines:
             yield key.value, lines[key.value], line

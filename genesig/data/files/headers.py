@@ -64,13 +64,17 @@ def choose_header(matrix: Matrix, names: Collection[str]) -> Matrix:
 def _select_below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     """Return the part of a matrix below a row, whose cells (`header`) become the sample names.
 
+    The lines above it stay headers, among which `choose_header` may choose.
+
     A blank row behind it is left out: pandas writes the header of the gene ids there, alone.
     """
     first_row = row + 1
     while first_row < len(matrix.rows) - 1 and _is_blank(matrix, first_row):
         first_row += 1
     numbers = matrix.subset(range(first_row, len(matrix.rows)), range(len(matrix.columns)))
-    numbers = replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers))
+    rows_above = [_row_texts(matrix, number, range(len(header))) for number in range(row)]
+    headers = (matrix.columns, *rows_above, *matrix.headers)
+    numbers = replace(numbers, columns=header, headers=headers)
     return numbers.with_doubt(
         f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands above "
         f"it is left out ({listing(dict.fromkeys(matrix.columns))})"

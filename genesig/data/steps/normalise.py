@@ -402,7 +402,7 @@ def normalise_samples(
         position for position, step in enumerate(folds, 1) if step["step"] in SUMMARY_STEPS
     ]:
         notes["summaries"] = list(map(dict, folds[: summary_positions[-1]]))
-    n_constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
+    n_constant = int(np.sum((np.ptp(X, axis=0) == 0) & (np.ptp(dataset.X, axis=0) != 0)))
     if n_constant > 0:
         sentence = (
             f"{counted(n_constant, 'gene')} of one value in every sample, once values are "

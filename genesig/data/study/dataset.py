@@ -88,6 +88,8 @@ class Inputs:
         cells_of_column = {"symbol": self.symbols or {}}
         table = self.table
         for name in columns:
+            if name == "symbol" and self.symbols:
+                continue  # the column of the setting `data.symbol` is meant
             if table is not None and list(table.columns).count(name) == 1:
                 cells_of_column[name] = cells_of_genes(table, name, genes)
         texts_of_column = {

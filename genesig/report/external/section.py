@@ -212,7 +212,7 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     stem = f"external_{cohort['name']}"
     classes = data["study"]["classes"]
     facts = list(_cohort_facts(cohort, _listed_measures(data, cohort)))
-    yield Facts(stem.replace("_", "-"), clean(cohort["name"]), facts)
+    yield Facts(stem, clean(cohort["name"]), facts)
     if "curves" in cohort:
         yield figures.survival_figure(cohort, data["study"]["label"], stem)
     elif classes is None:

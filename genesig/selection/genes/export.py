@@ -54,7 +54,8 @@ def signature_annotated(
     notes = notes.astype(
         {name: COLUMN_TYPES.get(str(name), float) for name in notes if name != "class"}
     )
-    var = dataset.var.iloc[columns].join(notes)
+    # A further column of the gene table may have the name of one of signature.tsv.
+    var = dataset.var.iloc[columns].join(notes, lsuffix="_annotation")
     frequency, n_genes = _frequency_by_mu(nested, var.index)
     return anndata.AnnData(
         with_summaries_applied(dataset).X[:, columns],

@@ -451,3 +451,10 @@ def test_value_in_a_message_has_at_most_80_characters() -> None:
     longest = "x" * (80 - len("the text ''"))
     assert _value_text(longest) == f"the text '{longest}'"
     assert _value_text(f"{longest}x") == f"the text '{longest}"[:77] + "..."
+
+
+def test_list_as_a_key_is_a_wrong_value_and_no_crash(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump(NEEDED) + "seed: !!omap [{[a, b]: 1}]\n")
+    with pytest.raises(InvalidInput, match="seed: found .* needs a whole number"):
+        resolve_config(read_config(path), SCHEMA)

@@ -53,6 +53,21 @@ def test_symbol_is_the_study_s_whatever_its_column_is_called(
     assert capsys.readouterr().err == ""
 
 
+def test_symbols_are_those_of_the_setting_beside_another_column_of_this_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_files = study(tmp_path, "symbol")
+    study_files.set("data.symbol", "name")
+    named = TABLE.replace("symbol", "name").splitlines()
+    lines = [named[0] + "\tsymbol", *(f"{line}\tother" for line in named[1:])]
+    study_files.files["genes.tsv"] = ("\n".join(lines) + "\n").encode()
+    study_files.write()
+    monkeypatch.chdir(tmp_path)
+    config = resolve_config(read_config("config.yaml"), load_schema())
+    gene_table = read_dataset(StudySettings.from_config(config), ["symbol"]).var
+    assert gene_table["symbol"].tolist() == [f"S{k}" for k in range(len(GENES))]
+
+
 def test_a_column_that_is_not_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,12 @@ def test_cohort_not_assessable_is_listed_beside_assessed() -> None:
         assert line in cohort_paragraphs(data)[0].text
 
 
+def test_cohorts_whose_names_differ_in_a_dash_have_their_own_facts() -> None:
+    section = external_section(_data({"name": "a_b"}, {"name": "a-b"}), LIMITS)
+    names = [item.name for item in flat_items(section.items) if isinstance(item, Facts)]
+    assert len(set(names)) == len(names) == 2
+
+
 def test_the_first_screen_has_one_line(cohort_data: dict[str, Any]) -> None:
     scores = cohort_data["external"][0]["scores"]
     line = cohort_paragraphs(cohort_data)[0].text
