@@ -308,7 +308,7 @@ class Plots:
 
 
 def _numeric_response(column: pd.Series[Any]) -> Array:
-    """Return a response as numbers; raise if it is of times or words."""
+    """Return a response as numbers; raise for words, such as times in which `12+` is censored."""
     try:
         return column.astype(float).to_numpy()
     except ValueError:

@@ -156,7 +156,10 @@ class Study:
         return Results(self.folder / "results")
 
     def _write(self) -> None:
-        """Write the config and AnnData files of the study; raise if the folder is not its own."""
+        """Write the config and AnnData files of the study; raise if the folder is not its own.
+
+        A file that would be the same keeps its time, so that finished jobs are not repeated.
+        """
         import yaml
 
         config = self.folder / CONFIG_FILE

@@ -342,7 +342,8 @@ def shrunken_slope(scores: Array, class_number: Array, weights: Any, groups: Any
 def _robust_variance_ratio(influence: Array, groups: Any) -> float:
     """Return the sum of squares of groups' sums of influences (n,), over that of rows; >= 1.
 
-    It has no correction for few groups, unlike the design effect of a study's own slope.
+    Here it has no correction for few groups; that of a study's own slope has one
+    (`slope_design_effect` of `selection.linear.kinds`).
     """
     if groups is None:
         return 1.0

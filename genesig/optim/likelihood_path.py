@@ -237,9 +237,11 @@ def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> 
 
 
 def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array], float]:
-    """Return the function, for one caller, that computes the duality gap of a ridge fit.
+    """Return the function that computes the duality gap of a ridge fit, not relative.
 
-    Its arguments are a problem without an l1 term, x (m,) and η (n,); the gap is not relative.
+    It is copied into its compiled caller, so each of these makes its own. Its arguments are those
+    of the loss, a problem without an l1 term, x (m,) and η (n,). The dual point ``u = ∇h - H z``
+    is that of `dual_point_function`, and `conjugate` returns the h* of it.
     """
     evaluate = loss.evaluate
     conjugate = loss.conjugate

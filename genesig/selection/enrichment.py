@@ -146,7 +146,9 @@ def _list_rows(measured: MeasuredSets, sets: GeneSets, name: str, columns: Array
 def shared_sets(
     sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
 ) -> pd.DataFrame:
-    """Return the sets with a shared gene, by family p, then p; the index has their numbers.
+    """Return the sets with a shared gene; the index has their numbers.
+
+    They are in the order of family p, then p, then shared over expected.
 
     shared, expected, p, family (n_sets,): `family` is NaN if the sets are not tested together.
     """

@@ -25,7 +25,7 @@ from genesig.report.answer.sentences import (
 )
 from genesig.report.collect import StudyResults, collect
 from genesig.report.external.section import cohort_paragraphs
-from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
+from genesig.report.genes.cards import direction_text, folded_measure, single_gene_measure
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, grade_within_study, headline
@@ -149,7 +149,7 @@ def directions(data):
         rises = up.get(card["gene"])
         if words.startswith(("higher", "rises", "lower", "falls")) and rises is not None:
             assert words.startswith(("higher", "rises")) == rises
-        measure_shown = measure_upwards(data, card)["value"]
+        measure_shown = folded_measure(data, card)["value"]
         assert (
             not single_gene_measure(data).is_folded or measure_shown is None or measure_shown >= 0.5
         )

@@ -113,7 +113,7 @@ class Opening:
 def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
     """Return header and first rows of a table; of a possible long table all of `MAX_LINES`.
 
-    suffix: ending of the file, a key of `DELIMITERS`.
+    suffix: ending of the file, a key of `delimited.DELIMITERS`.
     """
     delimiters = delimiters_of(suffix)
     blank = " " + delimiters
@@ -128,7 +128,8 @@ def split_opening(content: bytes, suffix: str, file_name: str) -> Opening:
     )
     full_rows = (row for row in split_rows if len(row) == len(header))
     rows = list(islice(full_rows, MIN_LINES))  # `full_rows` goes on behind these
-    # A matrix of many samples needs no second look, and may have long lines.
+    # A matrix of many samples needs no second look, and may have long lines. In a long table
+    # numbers of samples or rows are numeric, too, beside the `MAX_VALUE_COLUMNS` values.
     n_numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
     if len(header) <= MAX_LONG_COLUMNS and n_numeric <= 2 * MAX_VALUE_COLUMNS:
         rows += full_rows

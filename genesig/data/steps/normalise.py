@@ -368,10 +368,10 @@ def normalise_samples(
 ) -> Dataset:
     """Return the data set after the row-wise steps, with studies aligned, each by itself.
 
-    align: for several studies, a name in `alignment.STUDYWISE_ALIGNMENTS`. One in
-        `LEARNED_ALIGNMENTS` is only recorded, as a step that training sets learn. `AUTO` applies
-        the best alignment by all samples, and keeps the matrix before it, so that each training set
-        can choose for itself.
+    align: for several studies, a name in `alignment.STUDYWISE_ALIGNMENTS`, whose steps are
+        applied; or one in `LEARNED_ALIGNMENTS`, which is only recorded, because training sets learn
+        it; or `AUTO`, which applies the best studywise alignment by all samples, and keeps the
+        matrix before it, so that each training set can choose for itself.
     samples: steps that are applied, and added to the provenance.
     folds: steps that are only checked; they are fitted later, on training rows. Those up to the
         last of `SUMMARY_STEPS` are recorded.
@@ -394,7 +394,8 @@ def normalise_samples(
         align = best_alignment(errors)
     steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
-        # New samples, whose values are aligned as well, are compared with these.
+        # New samples, whose values are aligned as well, are compared with these. The steps of other
+        # alignments, such as ranks, see one sample at a time and need no comparison.
         notes["before_alignment"] = list(median_and_p99(X))
     X = _apply_to_all(steps, before_alignment)
     notes["steps"] = [*notes["steps"], *map(dict, steps)]

@@ -58,6 +58,7 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
 # As in R: weights of relative distances below NEAR are 1, above FAR 0.
 NEAR = 0.001
 FAR = 0.999
+MIN_SPREAD_SHARE = 0.001  # of the range of x: points that are closer get a constant, as in R
 
 
 def _choose_anchors(x: Array, delta: float) -> list[int]:
@@ -111,7 +112,7 @@ def _fit_line(
     if half_width > 0:
         centred = x[points] - weights @ x[points]
         variance = weights @ centred**2
-        if np.sqrt(variance) > NEAR * (x[-1] - x[0]):
+        if np.sqrt(variance) > MIN_SPREAD_SHARE * (x[-1] - x[0]):
             weights = weights * (1 + (x[anchor] - weights @ x[points]) * centred / variance)
     return float(weights @ y[points])
 

@@ -78,14 +78,15 @@ def number_advice(table: pd.DataFrame, label: str) -> str:
 
 
 def class_advice(table: pd.DataFrame, label: str) -> str:
-    """Return the advice that words are classes; '' if they may be mistyped numbers."""
+    """Return the advice that words are classes; '' if they may be mistyped numbers.
+
+    '' also for a label that is no column of `class_columns`, for example of many words.
+    """
     for name, counts in class_columns(table):
-        are_words = not any(map(is_number, counts))
-        if (
-            name == label
-            and are_words
-            and all(number_fault_kind(cell) == "word" for cell in counts)
-        ):
+        are_words = all(
+            not is_number(cell) and number_fault_kind(cell) == "word" for cell in counts
+        )
+        if name == label and are_words:
             return f"; these are classes: write data: {flow_yaml({'task': 'classification'})}"
     return ""
 

@@ -233,7 +233,7 @@ def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Itera
     yield _cohort_table(
         cohort["points"],
         sample_columns(cohort, classes),
-        f"{name}: every sample.",
+        f"{name}: every sample.",  # the page has at most `MAX_PLOTTED_SAMPLES`, the file all
         f"{folder}/predictions.tsv",
         limits.table_rows,
         total=cohort["samples"],

@@ -116,8 +116,11 @@ def direction_text(data: Genes, card: Gene) -> str:
     return direction.format(shorten(class_or_label(data, card), 24))
 
 
-def measure_upwards(data: Genes, card: Gene) -> Estimate:
-    """Return the measure with its interval, folded above the middle if it has a direction."""
+def folded_measure(data: Genes, card: Gene) -> Estimate:
+    """Return the measure with its interval; one that `is_folded`, such as an AUC, as 1 less it.
+
+    So a value is above the middle, whichever class has the larger values.
+    """
     measure = single_gene_measure(data)
     score = card["separation"]
     value = score["value"]
@@ -296,7 +299,7 @@ def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> C
     if data["cards"]["events"]:
         axis_text = "against time; filled dots: with the event, open: censored"
     measure = single_gene_measure(data)
-    measure_text = _value_with_limits(measure_upwards(data, card), measure.format_number)
+    measure_text = _value_with_limits(folded_measure(data, card), measure.format_number)
     facts = [
         ("Weight", "" if row["weight"] else "not in the final model"),
         ("Selection frequency", selection_text(row) if "fdr_selected" in row else ""),

@@ -272,7 +272,10 @@ def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -
 def _roc_curve(
     repeat: Any, rows: pd.DataFrame, response_of_sample: dict[str, float]
 ) -> RepeatRocCurve:
-    """Return (false, true) positive rates over falling thresholds; tied scores are one step."""
+    """Return the ROC curve of a repeat: (false, true) positive rates over falling thresholds.
+
+    Tied scores are one step. The area `auc` is None if the samples are of one class.
+    """
     scores = rows["score"].to_numpy(dtype=float)
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
     false_positive_rate, true_positive_rate = roc_curve(positive, scores)

@@ -193,7 +193,7 @@ class LeastSquaresElasticNets:
                 Y,
                 rows,
                 centre=outer.centre,
-                share_copy_with=outer,
+                share_copy_with=outer,  # and its penalty factors and stretches
                 unit_variance=outer.unit_variance,
                 adjustment=adjust_for_covariates(covariates, Y, rows),
                 norm=None if end_together else outer.norm[parent],
@@ -301,7 +301,7 @@ class MultiTaskElasticNets:
             rows,
             centre=outer.centre,
             unit_variance=outer.unit_variance,
-            share_copy_with=self.joint,
+            share_copy_with=self.joint,  # and its penalty factors
             adjustment=adjust_for_covariates(covariates, Y, rows),
             norm=None if end_together else self.norm[parent],
         )
@@ -479,9 +479,10 @@ def fit_nested_lists(
 ) -> NestedModels:
     """Select genes over growing mu at fixed tau, and refit each list by ridge.
 
-    tau (k,) is a fraction of tau_max, lam (k,) counts in ||X'X||/n. The lists of a training set end
-    before the first one of more than ``linear.longest`` genes. As mu grows, the support tends to
-    {j: (2/n)|x_j'y| > tau}, a univariate screen: the longest lists hold correlated genes.
+    tau (k,) is a fraction of tau_max, lam (k,) counts in ||Z'Z||/n, Z the standardised genes. The
+    lists of a training set end before the first one of more than ``linear.longest`` genes. As mu
+    grows, the support tends to {j: (2/n)|z_j'y| > tau w_j}, a univariate screen: the longest lists
+    hold correlated genes.
 
     Source: Mosci 2009, section 4.4 (stage II).
     """
@@ -492,7 +493,7 @@ def fit_nested_lists(
 
 
 def refit_by_ridge(nets: ElasticNets, selection: Path, lam: Array) -> NestedModels:
-    """Refit each list of a selection by ridge, with lam (k,) in units of ||X'X||/n."""
+    """Refit each list of a selection by ridge, with lam (k,) in units of ||Z'Z||/n."""
     values, intercept = nets.ridge_coef(selection, lam * nets.norm)
     gamma, covariate_mean = nets.covariate_coef(selection, values, lam * nets.norm)
     if gamma is not None and covariate_mean is not None:  # now the intercept for covariates of 0

@@ -444,6 +444,7 @@ def outer_elastic_nets(
     kind = training_sets[0].kind
     fitting = FITTINGS[kind]
     dataset = matrix.study.dataset
+    # A prior weight is the factor of the gene's l1 term: below 1 it is selected more easily.
     penalty_factors = dataset.prior_weights(omic_factors)
     matrix_settings = MatrixSettings(
         **moment_settings(matrix.study.fold_steps),

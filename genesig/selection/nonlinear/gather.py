@@ -22,6 +22,7 @@ from genesig.selection.genes.frequency import round_sizes, rows_of_list, smalles
 if TYPE_CHECKING:
     import pandas as pd
 
+# Fields of `ModelFits`, explained there, in the order of the columns of nonlinear_model.tsv.
 CHOICE_FIELDS = (
     "screened",
     "tau",
@@ -67,7 +68,7 @@ def gather_nonlinear(
     arrays_of_final = final.arrays()
     held_out_scores = method_scores(dataset, splits, fits)
     linear_scores = collect_held_out(dataset, splits, linear_fits)
-    headline = ASSESSMENT_KINDS[dataset.design.kind].headline
+    headline = ASSESSMENT_KINDS[dataset.design.kind].headline  # the reported error
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
@@ -84,6 +85,7 @@ def gather_nonlinear(
                 (
                     model,
                     # The last list of the linear fits is the chosen one, see `Fits.with_chosen`.
+                    # The five fields of `ErrorDifference` are the last five columns.
                     *compare_errors(scores, linear_scores, column=-1, headline=headline),
                 )
                 for model, scores in held_out_scores.items()

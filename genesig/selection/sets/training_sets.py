@@ -42,7 +42,10 @@ def signed_response(training_set: TrainingSet, rows: Array) -> CentredResponse:
 
 
 def class_columns(training_set: TrainingSet, rows: Array) -> CentredResponse:
-    """Return a column for each class, over the root of its share in the whole training set."""
+    """Return a column for each class, over the root of its share in the whole training set.
+
+    `shares` and `coded` take k training sets, (n, k), and return (k, T) and (n, k, T); here k = 1.
+    """
     training_mask = training_set.training_mask()
     class_share = shares(training_set.y[:, None], training_mask, int(training_set.y.max()) + 1)
     Y = coded(training_set.y[rows][:, None], class_share)[:, 0]

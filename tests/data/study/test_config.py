@@ -456,5 +456,5 @@ def test_value_in_a_message_has_at_most_80_characters() -> None:
 def test_list_as_a_key_is_a_wrong_value_and_no_crash(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(yaml.safe_dump(NEEDED) + "seed: !!omap [{[a, b]: 1}]\n")
-    with pytest.raises(InvalidInput, match="seed: found .* needs a whole number"):
+    with pytest.raises(InvalidInput, match=r"seed: found .* needs a whole number"):
         resolve_config(read_config(path), SCHEMA)

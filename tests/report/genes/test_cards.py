@@ -21,7 +21,7 @@ from genesig.report.genes.cards import (
     class_or_label,
     direction_text,
     draw_values,
-    measure_upwards,
+    folded_measure,
     single_gene_measure,
     text_with_interval,
 )
@@ -155,7 +155,7 @@ def test_a_card_says_what_the_tables_say(study):
         assert card.svg.startswith("<svg")
     for card, card_data in zip(cards, data["cards"]["genes"], strict=False):
         gene_measure = single_gene_measure(data)
-        value = gene_measure.format_number(measure_upwards(data, card_data)["value"])
+        value = gene_measure.format_number(folded_measure(data, card_data)["value"])
         heading = gene_measure.heading.format(class_or_label(data, card_data))
         assert dict(card.pairs)[heading].startswith(value)
     total = data["answer"]["size"]
@@ -183,7 +183,7 @@ def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     card["effect"] = {"value": -1.0, "low": None, "high": None}
     if gene_measure.is_folded:
         assert direction_text(data, card) == "lower in tumour"
-        assert measure_upwards(data, card) == {"value": 0.97, "low": 0.88, "high": 1.0}
+        assert folded_measure(data, card) == {"value": 0.97, "low": 0.88, "high": 1.0}
     card["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
     assert direction_text(data, card) == "in no clear direction"  # order and size disagree
     card["effect"] = {"value": 1.0, "low": None, "high": None}

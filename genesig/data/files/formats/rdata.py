@@ -225,7 +225,7 @@ def _iterate_slots(node: Any) -> Iterator[tuple[str, Any]]:
     """Yield the name and the cell of each attribute; a cell's value is (attribute, next cell)."""
     cell = node.attributes
     while cell is not None and cell.info.type.name == "LIST":
-        tag = cell.tag.referenced_object or cell.tag
+        tag = cell.tag.referenced_object or cell.tag  # a repeated symbol refers to its first node
         yield tag.value.value.decode(), cell
         cell = cell.value[1]
 
