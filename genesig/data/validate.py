@@ -255,7 +255,10 @@ def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
-    """Return the problems of the values for the steps; rehearse the steps if there is no fault."""
+    """Return the problems of the values for the steps.
+
+    The steps are rehearsed unless values make that useless: counts or samples that a step refuses.
+    """
     if inputs.expression is None:
         return []
     X = inputs.expression.X
@@ -270,12 +273,16 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return lone_values  # single values far from all others, which would hide their scale
     problems = list(check_unsummarised_probes(genes, normalise, file))
     are_counts = inputs.expression.has_counts
+    # Their values are on the scale of probes, of which `check_scale` would warn as well.
     problems = problems or list(check_scale(X, normalise, file, are_counts=are_counts))
     problems += check_mixed_scales(X[: len(samples)], samples, normalise, file)
-    faults = list(check_counts(X[: len(samples)], genes, samples, normalise, file))
-    faults = faults or list(check_empty_samples(X[: len(samples)], samples, normalise, file))
-    if faults or (SEGMENT in step_names and inputs.places is None):  # that is an error elsewhere
-        return problems + faults
+    blocking_faults = list(check_counts(X[: len(samples)], genes, samples, normalise, file))
+    blocking_faults = blocking_faults or list(
+        check_empty_samples(X[: len(samples)], samples, normalise, file)
+    )
+    lacks_places = SEGMENT in step_names and inputs.places is None  # that is an error elsewhere
+    if blocking_faults or lacks_places:
+        return problems + blocking_faults
     var = inputs.gene_table(set_columns_of(normalise["folds"]))
     return problems + list(rehearse_steps(X, normalise, source, sound_sheet, var))
 

@@ -128,6 +128,7 @@ def check_training_data(
         X, y = validate_data(
             estimator, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=y_numeric
         )
+        y = y.astype(float) if y_numeric else y  # scikit-learn leaves an array of texts
         weights = checked_weights(sample_weight, X)
     except ValueError as error:
         raise InvalidProblem(str(error)) from error

@@ -361,7 +361,7 @@ class L1L2Cox(LinearSelector, BaseEstimator):  # type: ignore[misc]
 
 
 def time_and_event(y: Array) -> tuple[Array, Array]:
-    """Return times (n,) and events (n,) from a structured array or two columns.
+    """Return times (n,) and events (n,), not yet checked, from a structured array or two columns.
 
     Raises
     ------
@@ -372,7 +372,7 @@ def time_and_event(y: Array) -> tuple[Array, Array]:
     names = y.dtype.names or ()
     boolean_fields = [name for name in names if y.dtype[name].kind == "b"]
     other_fields = [name for name in names if name not in boolean_fields]
-    if len(boolean_fields) == len(other_fields) == 1:
+    if len(boolean_fields) == len(other_fields) == 1 and y.dtype[other_fields[0]].kind in "iuf":
         return np.asarray(y[other_fields[0]], dtype=float), np.asarray(y[boolean_fields[0]])
     if y.dtype.names or y.ndim != 2 or y.shape[1] != 2:
         raise GenesigError(

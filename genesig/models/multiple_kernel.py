@@ -148,15 +148,20 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     def _checked_blocks(self, d: int) -> list[Array]:
         """Return the feature numbers of each block.
 
-        Raise without kernels, for an empty block, and for numbers outside 0 to d - 1.
+        Raise without kernels or blocks, for an empty block, for features that a block has twice,
+        and for anything but whole numbers from 0 to d - 1.
         """
-        if not self.kernels:
+        if not len(self.kernels):
             raise InvalidProblem("kernels must name at least one kernel")
         blocks = [range(d)] if self.blocks is None else self.blocks
-        block_columns = [np.asarray(features, dtype=np.int64) for features in blocks]
+        block_columns = [np.asarray(features) for features in blocks]
+        if not block_columns:
+            raise InvalidProblem("blocks must have at least one block")
         for number, columns in enumerate(block_columns):
-            if not len(columns) or columns.min() < 0 or columns.max() >= d:
+            if columns.dtype.kind not in "iu" or columns.min() < 0 or columns.max() >= d:
                 raise InvalidProblem(f"block {number} must name features from 0 to {d - 1}")
+            if len(np.unique(columns)) < len(columns):
+                raise InvalidProblem(f"block {number} names a feature twice")
         return block_columns
 
     def _raw_kernel(self, A: Array, block: int, kind: str) -> Array:

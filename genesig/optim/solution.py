@@ -36,7 +36,7 @@ class Path:
         iterations: Array,
         tolerance: float,
     ) -> Path:
-        """Return a path from (indices, values) of each fit, in the order (k, m)."""
+        """Return a path of one outcome from (indices, values) of each fit, in the order (k, m)."""
         sizes = np.array([len(values) for _, values in coefs])
         indices = np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)])
         values = np.concatenate([np.zeros(0), *(v for _, v in coefs)])

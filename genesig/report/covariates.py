@@ -179,7 +179,10 @@ def _control_row(controls: pd.DataFrame, name: str) -> pd.Series[float]:
 
 
 def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
-    """Return the errors of a model and of the covariates alone, with the gain of the model."""
+    """Return the errors of a model and of the covariates alone, with the gain of the model.
+
+    The key `linear` holds the error of the model also if that is ridge on all genes.
+    """
     return {
         "error": alone["error"],
         "linear": model["error"],

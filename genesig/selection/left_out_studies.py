@@ -43,12 +43,13 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     """Return studies.tsv: the measure of each study by models that had seen none of its samples.
 
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
-    which the measure of the ``next study`` lies (see `meta_analysis.next_study`), on the scale of
-    `STUDY_MEASURES`. Columns: row, study, samples, measure, value, low, high; error, the balanced
-    error if there are classes; ``measured``, ``genes`` and ``lost``, the columns of the study's
-    matrix, the genes that they measure, and those of them that another study lacks; ``apart``, 1 if
-    the value is outside the interval that the other studies predict for a study of this size; i2
-    and tau of the row ``mean``. Scores of repeats are averaged. The next study has no value.
+    which the measure of the ``next study`` lies (see `meta_analysis.next_study`). They come from
+    the scale of `STUDY_MEASURES`, on which tau stays. Columns: row, study, samples,
+    measure, value, low, high; error, the balanced error if there are classes; ``measured``,
+    ``genes`` and ``lost``, the columns of the study's matrix, the genes that they measure, and
+    those of them that another study lacks; ``apart``, 1 if the value is outside the interval that
+    the other studies predict for a study of this size; i2 and tau of the row ``mean``. Scores of
+    repeats are averaged. The next study has no value.
 
     dataset: of several studies. predictions: predictions.tsv.
     """

@@ -297,7 +297,10 @@ MIN_SPREAD_SHARE = 1e-5  # smallest variance, as a share of the median: equal ef
 
 
 class ModeratedMeans(NamedTuple):
-    """Means (d,) with their 95 % interval and two-sided p; NaN of fewer than two studies."""
+    """Means (d,) with their 95 % interval and two-sided p, which are NaN of fewer than two studies.
+
+    The mean of one study is its effect.
+    """
 
     mean: Array
     low: Array
@@ -313,13 +316,14 @@ def moderate(y: Array, v: Array) -> ModeratedMeans:
     w_i (y_{ig} - \bar y_g)^2 / (k - 1)` as of Hartung and Knapp (2001), q has the distribution that
     a variance has in Smyth (2004), and is shrunk as there: :math:`\tilde q_g = (d_0 s_0^2 + (k - 1)
     q_g)/(d_0 + k - 1)`, whose :math:`\bar y_g / \sqrt{\tilde q_g / \sum w}` is Student's t on
-    :math:`d_0 + k - 1` degrees of freedom. :math:`d_0` is large where studies differ alike in all
-    genes, and 0 for fewer than `MIN_MODERATED_GENES` genes. As q is what is seen between studies,
-    samples that are not independent within one make no gene more certain than it is.
+    :math:`d_0 + k - 1` degrees of freedom, at most the sum of k - 1 over all genes. :math:`d_0` is
+    large where studies differ alike in all genes, and 0 for fewer than `MIN_MODERATED_GENES` genes.
+    As q is what is seen between studies, samples that are not independent within one make no gene
+    more certain than it is.
 
-    Share of false genes among those of q <= .05 (4000 genes, 200 of them true, 3 to 6 studies of
-    40; tau from 0 to .8, alike or of some genes alone): .00 to .08; with tau taken as known .02 to
-    .77. Two studies whose genes go together are too few: up to .34.
+    Share of false genes among those with an FDR of at most .05 (4000 genes, 200 of them true, 3 to
+    6 studies of 40; tau from 0 to .8, the same for all genes or above 0 in some only): .00 to .08;
+    with tau taken as known .02 to .77. Two studies whose genes go together are too few: up to .34.
     """
     from scipy.special import stdtr, stdtrit
 

@@ -189,6 +189,13 @@ def test_gene_that_becomes_constant_is_counted_beside_one_that_no_longer_is():
     assert "1 gene of one value" in ranked.provenance["warnings"][0]
 
 
+def test_gene_with_a_missing_value_that_becomes_constant_is_counted():
+    X = np.array([[1.0, np.nan, 100.0], [2.0, 3.0, 200.0], [3.0, 4.0, 300.0]])
+    log2 = {"step": "log2", "floor": 16, "ceiling": 65536}
+    floored = normalise_samples(study(X), samples=[log2], folds=[])
+    assert "2 genes of one value" in floored.provenance["warnings"][0]
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [

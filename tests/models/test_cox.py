@@ -58,7 +58,15 @@ def test_both_ways_to_write_a_response():
     np.testing.assert_array_equal(time_and_event(swapped)[1], event)
 
 
-@pytest.mark.parametrize("y", [np.ones(60), np.ones((60, 3)), np.zeros(60, dtype=[("a", float)])])
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.ones(60),
+        np.ones((60, 3)),
+        np.zeros(60, dtype=[("a", float)]),
+        np.zeros(60, dtype=[("event", bool), ("time", "U3")]),
+    ],
+)
 def test_another_response_is_refused(y):
     with pytest.raises(GenesigError, match="two columns time and event"):
         L1L2Cox().fit(study()[0], y)

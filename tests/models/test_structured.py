@@ -11,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
+from genesig.models.derivative import FeatureVectorMachine
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
 from genesig.models.structured import FeatureScale, GroupLassoClassifier, GroupLassoRegressor
@@ -200,3 +201,18 @@ def test_weighted_constant_feature_has_scale_one(value):
         FeatureScale.from_rows(X, unit_variance=True, weights=12 * weights / weights.sum()).scale
         == 1
     )
+
+
+@pytest.mark.parametrize(
+    "blocks", [[], [[]], [[True, False, True]], [[0.9, 1.7]], [[0, 0]], [[0, 99]], [[-1]]]
+)
+def test_kernels_refuse_blocks_that_are_no_lists_of_features(blocks):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with pytest.raises(InvalidProblem, match="block"):
+        MultipleKernelRegressor(blocks=blocks).fit(X, X[:, 0])
+
+
+def test_derivative_model_refuses_words_as_numbers():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with pytest.raises(InvalidProblem, match="could not convert string to float"):
+        FeatureVectorMachine().fit(X, np.array(["a", "b"] * 6))

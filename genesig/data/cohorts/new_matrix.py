@@ -138,15 +138,15 @@ def select_listed_samples(
 
 
 def check_sample_names(names: Sequence[str], file: str) -> None:
-    """Raise if two new samples have one name, or one has none.
-
-    Raises InvalidInput: with the first of them.
-    """
+    """Raise InvalidInput if a new sample has no name, or names occur more than once."""
     unnamed = [number for number, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
         raise input_error(file, f"sample {unnamed[0]} has no name; name every sample")
     if repeated := [name for name, n_occurrences in Counter(names).items() if n_occurrences > 1]:
-        message = f"sample {listing(repeated)} occurs more than once; give each a name of its own"
+        samples_occur = "sample {} occurs" if len(repeated) == 1 else "samples {} occur"
+        message = (
+            f"{samples_occur.format(listing(repeated))} more than once; give each a name of its own"
+        )
         raise input_error(file, message)
 
 

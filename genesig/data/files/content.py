@@ -10,6 +10,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
@@ -132,16 +133,12 @@ def _open_regular_file(path: Path) -> BinaryIO:
 
 def missing_file_message(path: Path) -> str:
     """Return the message that a file does not exist: a similar name beside it, or how to get it."""
-    sibling_names = (
-        [sibling.name for sibling in path.parent.iterdir()] if is_folder(path.parent) else []
-    )
+    sibling_names: list[str] = []
+    with suppress(OSError):  # a folder that does not exist, or may not be listed
+        sibling_names += [sibling.name for sibling in path.parent.iterdir()]
     looked_in = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
-    geo_advice = (
-        f"; to download it: genesig fetch {series[1]} (its labels tell which kind of study it is)"
-        if series
-        else ""
-    )
+    geo_advice = f"; to download it: genesig fetch {series[1]}" if series else ""
     advice = did_you_mean(path.name, sibling_names) or geo_advice
     return f"no such file{looked_in}{advice or '; correct the name, or put the file there'}"
 

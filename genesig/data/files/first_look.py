@@ -567,7 +567,7 @@ def _choose_classes(counts: Counter[str], *, has_unknown: bool) -> dict[str, Any
 
 def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     """Return the line about a pair of times and events, with the setting ``label`` for it."""
-    events = Counter(cells_of(table, pair.event))
+    events = Counter(cells_of(table, pair.event))  # with words such as "unknown"
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     event = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
@@ -580,9 +580,10 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     ]
     if marked_times:
         text += f"; '{marked_times[0][0]}' is no number: write {marked_times[0][1]}"
-    units = units_of_times(table, pair.time)
-    if units is not None and len(units[1]) > 1:
-        text += f"; column '{units[0]}' has several units: bring all times to one"
+    if units := units_of_times(table, pair.time):
+        unit_column, unit_counts = units
+        if len(unit_counts) > 1:
+            text += f"; column '{unit_column}' has several units: bring all times to one"
     return text
 
 

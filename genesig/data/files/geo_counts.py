@@ -142,7 +142,10 @@ def _genome(head: Sequence[str]) -> tuple[str, str] | None:
     Human if no organism is named; None for another organism than those of `GENOMES`.
     """
     organisms = Counter(
-        cell.lower() for _, cells in tagged_cells(head, "!sample_organism") for cell in cells
+        cell.lower()
+        for _, cells in tagged_cells(head, "!sample_organism")
+        for cell in cells
+        if cell.strip()
     )
     organism = organisms.most_common(1)[0][0] if organisms else "homo sapiens"
     return GENOMES.get(organism)

@@ -379,7 +379,7 @@ def normalise_samples(
     Raises GenesigError: if a step stands in the wrong place (see `check_steps`).
     """
     check_steps(samples=samples, folds=folds)
-    dataset = with_columns(dataset, samples)
+    dataset = with_columns(dataset, samples)  # of the step `missing_indicators`
     X = _apply_to_all(samples, dataset)
     earlier_steps = dataset.provenance.get("steps", [])
     notes = {**dataset.provenance, "steps": [*earlier_steps, *map(dict, samples)]}
@@ -391,7 +391,7 @@ def normalise_samples(
         unaligned = X
         errors = _errors_of_alignments(before_alignment)
         notes["errors_of_alignments"] = errors
-        align = best_alignment(errors)
+        align = best_alignment(errors)  # without errors the first candidate
     steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
         # New samples, whose values are aligned as well, are compared with these. The steps of other
@@ -403,7 +403,7 @@ def normalise_samples(
         position for position, step in enumerate(folds, 1) if step["step"] in SUMMARY_STEPS
     ]:
         notes["summaries"] = list(map(dict, folds[: summary_positions[-1]]))
-    n_constant = int(np.sum((np.ptp(X, axis=0) == 0) & (np.ptp(dataset.X, axis=0) != 0)))
+    n_constant = int(np.sum(_are_constant(X) & ~_are_constant(dataset.X)))
     if n_constant > 0:
         sentence = (
             f"{counted(n_constant, 'gene')} of one value in every sample, once values are "
@@ -411,6 +411,11 @@ def normalise_samples(
         )
         notes["warnings"] = [*notes.get("warnings", []), sentence]
     return replace(dataset, X=X, provenance=notes, unaligned=unaligned)
+
+
+def _are_constant(X: Array) -> Array:
+    """Return whether each gene of X (n, d) has one value, besides missing ones, (d,) bool."""
+    return np.asarray(np.fmax.reduce(X) == np.fmin.reduce(X))
 
 
 def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:

@@ -353,8 +353,10 @@ def _schema_problems(
     """Yield each fault of the config as its key path and its problem."""
     from jsonschema import Draft202012Validator
 
+    faulty_paths = []
     for error in Draft202012Validator(schema).iter_errors(config):
         key_path = list(error.absolute_path)
+        faulty_paths.append(key_path)
         value = error.instance
         node = dict(error.schema)
         if error.validator == "additionalProperties":
@@ -366,7 +368,7 @@ def _schema_problems(
         for fault_path, message in key_faults:
             yield fault_path, setting_problem(source, key_text(fault_path), message)
     for key_path, number in _floats(config, []):
-        if not math.isfinite(number):
+        if not math.isfinite(number) and key_path not in faulty_paths:
             message = f"found {number}, needs a finite number"
             yield key_path, setting_problem(source, key_text(key_path), message)
 

@@ -373,7 +373,8 @@ def _fdr_model_seconds(config: Mapping[str, Any], size: Size) -> float:
     linear = config["linear"]
     if not config["signature"]["permutations"] or linear["penalty"] == "fused":
         return 0.0
-    seconds = _half_sample_seconds(config, size, PAIRS_OF_TRAINING_SET)
+    n_fold_pairs = _pairs_of_fold(config) * _n_inner_folds(config, size)
+    seconds = _half_sample_seconds(size, PAIRS_OF_TRAINING_SET + n_fold_pairs)
     if linear["model"] == "ensemble":
         member_seconds = ENSEMBLE_SECONDS + ENSEMBLE_SECONDS_PER_VALUE * size.training * size.genes
         seconds += (1 + _n_inner_folds(config, size)) * member_seconds
@@ -386,30 +387,27 @@ def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
     return linear["list"] in ("best", "fdr") or linear["model"] == "ensemble"
 
 
-def _half_sample_seconds(config: Mapping[str, Any], size: Size, n_pairs: int) -> float:
-    """Return the seconds of the half-sample lists of one training set and of its inner folds.
+def _pairs_of_fold(config: Mapping[str, Any]) -> int:
+    """Return the number of divisions of the training rows of an inner fold into two halves."""
+    return PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
 
-    n_pairs: number of divisions of the training set into two halves.
-    """
-    pairs_per_fold = PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
+
+def _half_sample_seconds(size: Size, n_pairs: int) -> float:
+    """Return the seconds of the lists of both halves of `n_pairs` divisions of training rows."""
     list_seconds = HALF_SAMPLE_SECONDS + HALF_SAMPLE_SECONDS_PER_VALUE * size.training * size.genes
-    return float(
-        2
-        * (n_pairs + pairs_per_fold * _n_inner_folds(config, size))
-        * list_seconds
-        * max(1, size.classes)
-    )
+    return float(2 * n_pairs * list_seconds * max(1, size.classes))
 
 
 def _chance_seconds(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of half-sample lists under permuted labels, 0 without the l1 penalty."""
+    """Return the seconds of half-sample lists under permuted labels, 0 without the l1 penalty.
+
+    A permutation is studied on all samples, one training set and one half-subsample, with one inner
+    fold of each (`linear.half_samples.study_half_samples`). All count as training sets.
+    """
     if config["linear"]["penalty"] != "l1":
         return 0.0
-    seconds_of_permutation = sum(
-        _half_sample_seconds(config, size, n_pairs)
-        for n_pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
-    )
-    return float(config["signature"]["permutations"] * seconds_of_permutation)
+    n_pairs = PAIRS_OF_ALL_SAMPLES + 2 * PAIRS_OF_TRAINING_SET + 3 * _pairs_of_fold(config)
+    return float(config["signature"]["permutations"] * _half_sample_seconds(size, n_pairs))
 
 
 def _nonlinear_path_seconds(config: Mapping[str, Any], size: Size) -> float:

@@ -167,7 +167,7 @@ def _cohort_error(about: JsonObject, metric: Measure) -> CohortError:
 def measures(
     study: StudyFacts, held_out: HeldOut, chosen_controls: Sequence[TableRow]
 ) -> list[ClassMeasure]:
-    """Return AUC, specificity and sensitivity of two classes, the AUC of several, [] for a number.
+    """Return AUC, specificity and sensitivity of two classes, the AUC of several; else [].
 
     Sensitivity is the share of correct calls of samples of the positive class, specificity that of
     the negative one, each the mean over repeats. Their intervals are Wilson's, which take samples
@@ -183,6 +183,7 @@ def measures(
             class_measures.append(
                 {"name": "auc", "value": row["auc"], "low": row["auc_low"], "high": row["auc_high"]}
             )
+    # `units` has a number for each class, in the order of the classes; None without classes.
     for name, label, units in zip(
         ("specificity", "sensitivity"), two_classes(study) or (), study["units"] or (), strict=False
     ):

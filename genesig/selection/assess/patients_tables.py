@@ -165,11 +165,12 @@ def patients_table(
 ) -> pd.DataFrame:
     """Return patients.tsv: one row for each column or word and each group of samples.
 
-    Groups are classes, or event and no event; a row without a group is of all samples. Of a
-    number there are median, smallest and largest value (``low``, ``high``); of a word its count
-    and its share among samples with a value. Of more than `MAX_LISTED_LEVELS` words the rarer ones
-    are counted together. `follow_up` is that of all samples, with its 95 % interval. `left_out` has
-    the columns that describe no sample; they come last, with the reason as ``level``.
+    Groups are classes, or event and no event; a row without a group is of all samples. Of a number
+    there are median, smallest and largest value (``low``, ``high``); of a word its count and its
+    share among samples with a value. Of more than `MAX_LISTED_LEVELS` words the rarer ones are
+    counted together. The kind ``follow-up`` is the median of all samples, with its 95 % interval;
+    ``units`` are the patients or other groups. `left_out` has the columns that describe no sample;
+    they come last, with the reason as ``level``.
     """
     import pandas as pd
 

@@ -351,8 +351,9 @@ def _validation_scores(
     validation_masks = np.hstack(
         [training_set.validation_masks() for training_set in training_sets]
     )
-    lam = settings.lam_grid() * inner.norm[:, None]
-    scores = inner.ridge_scores(lists_as_path(fold_lists), lam, validation_masks)
+    # `ridge_scores` takes an absolute lambda, `refit_by_ridge` one in units of the norm.
+    absolute_lam = settings.lam_grid() * inner.norm[:, None]
+    scores = inner.ridge_scores(lists_as_path(fold_lists), absolute_lam, validation_masks)
     n_folds = [len(training_set.inner_folds) for training_set in training_sets]
     return np.split(scores, np.cumsum(n_folds)[:-1])
 

@@ -425,10 +425,16 @@ def _check_logarithms(
 
     See `describe_log_fault`.
     """
-    if training_scale := model["training"].get("before_alignment"):
-        takes_logarithms = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _training_scale(model).steps)
+    # median and 99th percentile of the training samples
+    if scale_before_alignment := model["training"].get("before_alignment"):
+        # Steps that learn the depth are applied after this check, to new samples as well.
+        row_wise_log_steps = LOG2_STEPS - LEARNED_DEPTH_STEPS
         fault = describe_log_fault(
-            values, is_measured, sample_names, training_scale, takes_logarithms=takes_logarithms
+            values,
+            is_measured,
+            sample_names,
+            scale_before_alignment,
+            takes_logarithms=bool(row_wise_log_steps & _training_scale(model).steps),
         )
         if fault:
             raise input_error(matrix_file + fault.place, fault.message)

@@ -28,7 +28,7 @@ from rna_series import (
 )
 
 from genesig.cli import main
-from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.geo_counts import _genome, paths_read
 from genesig.data.files.names import ADDRESS_VARIABLE, fetch
 from genesig.data.files.readers import read_matrix, read_sample_table, read_samples
 from genesig.errors import InvalidInput
@@ -221,6 +221,10 @@ def test_mirror_of_plain_files_serves_counts_from_suppl(archive: Archive, tmp_pa
     archive.put(supplement, COUNTS, content=counts_table())
     archive.put(supplement, ANNOTATION, content=annotation_table())
     assert len(read_matrix(fetch("GSE52", tmp_path)).symbols) == 59
+
+
+def test_blank_organisms_of_samples_do_not_count() -> None:
+    assert _genome(['!Sample_organism_ch1\t""\t""\t"Homo sapiens"']) is not None
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,29 @@ def test_real_matrices_keep_rows_and_last_values(name: str, shape: tuple[int, in
     np.testing.assert_array_equal(matrix.cells[-1], np.array(last_cells[1:], dtype=float))
 
 
+def test_first_cell_such_as_bzh001_is_no_bzip2(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("BZH001\tS1\tS2\nG1\t1\t2\nG2\t3\t4\n")
+    assert read_matrix(path).rows == ("G1", "G2")
+
+
+def test_missing_file_in_a_folder_that_may_not_be_listed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(InvalidInput, match="no such file"):
+        read_matrix(tmp_path / "x.tsv")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         (
             "GSE55235",
-            "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235 (its"
-            " labels tell which kind of study it is)",
+            "no such file (looked for in {cwd}); to download it: genesig fetch GSE55235",
         ),
         ("matrix", "no such file (looked for in {cwd}); did you mean 'matrix.tsv'?"),
     ],

@@ -215,6 +215,10 @@ CONFIG_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"linear": {"mu": [0.1, float("inf")]}},
         "config, linear.mu, item 2: found inf, needs a finite number",
     ),
+    "not finite and out of its bounds": (
+        {"data": {"confounding": float("inf")}},
+        "config, data.confounding: found inf, needs a number, at least 0 and at most 1",
+    ),
     "YAML 1e-6": (
         {"linear": {"lam": ["1e-6"]}},
         "config, linear.lam, item 1: found the text '1e-6', needs a number, at least 0; write "

@@ -97,6 +97,14 @@ def test_permuted_labels_cost_no_fdr_model_unless_half_samples_predict():
     assert 0 < with_model - without < 50 * plain
 
 
+def test_permutations_of_half_samples_cost_one_inner_fold_each():
+    chance = {}
+    for scheme in ("stratified_kfold", "leave_one_out"):
+        config = resolve_config({**STUDY, "splits": {"inner_scheme": scheme}}, load_schema())
+        chance[scheme] = study_costs(config, Size(125, 10_000, 25, 100))["chance"].seconds
+    assert chance["leave_one_out"] == chance["stratified_kfold"]
+
+
 def test_slowness_of_the_processor_multiplies_the_seconds():
     costs = {"fit": Cost(1.0, 401.0, 41.0)}
     assert (

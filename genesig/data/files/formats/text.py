@@ -106,8 +106,11 @@ def opening_text(content: bytes) -> str:
 def _check_kind(content: bytes, file_name: str) -> None:
     """Raise InvalidInput for other file types, for marks of git's conflicts, for zero bytes."""
     content = content.removeprefix("\N{BYTE ORDER MARK}".encode())
+    opening = content[:30].lstrip()
     for magic, description in OTHER_FILE_TYPES.items():
-        if content[:30].lstrip().lower().startswith(magic.lower()):
+        # Tags of HTML in any case; the first cell of a table may be BZH001.
+        is_tag = magic.startswith(b"<") and opening.lower().startswith(magic.lower())
+        if is_tag or opening.startswith(magic):
             raise input_error(file_name, f"is {description}")
     begins_with_mark = content.startswith(CONFLICT_MARK[1:])
     start = 0 if begins_with_mark else content.find(CONFLICT_MARK) + 1
