@@ -396,6 +396,40 @@ def test_matrix_without_ids_first_loses_no_sample_in_silence(ids: list[str], cap
         assert f"the first column is sample 'P00', and not the gene ids; {advice}" in output
 
 
+PERSEUS_IDS = ["T: Protein IDs", "T: Gene names"]
+
+
+@pytest.mark.parametrize(("ids", "n_missing"), [([], 0), (PERSEUS_IDS, 0), (PERSEUS_IDS, 24)])
+def test_samples_first_as_perseus_writes_them_lose_none_in_silence(
+    ids: list[str], n_missing: int, capsys: TEXT
+) -> None:
+    rows = [[*row[1:], *row[:1] * len(ids)] for row in _rows(["gene", *SAMPLE_NAMES])[1:]]
+    for row in rows[:n_missing]:
+        row[0] = "NaN"
+    marks = ["#!{Type}E", *["E"] * 15, *["T"] * len(ids)]
+    _write("e.tsv", [[*(f"LFQ intensity {name}" for name in SAMPLE_NAMES), *ids], marks, *rows])
+    _sheet()
+    advice = "make 'T: Protein IDs' the first column" if ids else "add one of gene ids"
+    for code, output in (_init(capsys), _validate(capsys)):
+        assert code == 1
+        assert (
+            f"first column is sample 'LFQ intensity P00', and not the gene ids; {advice}" in output
+        )
+
+
+@pytest.mark.parametrize("first_id", [301.2165, 301])
+def test_masses_and_numbers_of_genes_below_a_header_of_r_are_ids(
+    first_id: float, capsys: TEXT
+) -> None:
+    names = [f"V{k}" for k in range(1, 18)]
+    rows = [[first_id + 3 * k, *row] for k, row in enumerate(_logged())]
+    _write("e.tsv", [names, *rows])
+    _sheet(samples=names[1:])
+    assert _init(capsys)[0] == 0
+    code, output = _validate(capsys)
+    assert (code, READ_WHOLE in output) == (0, True), output
+
+
 def test_counts_of_the_rows_before_the_ids_are_passed_over(capsys: TEXT) -> None:
     rows = [[k, k, *row] for k, row in enumerate(_rows(["gene", *SAMPLE_NAMES])[1:])]
     _write("e.tsv", [["Unnamed: 0.1", "Unnamed: 0", "gene", *SAMPLE_NAMES], *rows])

@@ -58,6 +58,37 @@ TEST_RESULT_HEADERS = {
 }
 
 
+def refuse_values_as_ids(matrix: Matrix, file_name: str) -> None:
+    """Raise InvalidInput if the first column has a sample's values, and another the gene ids.
+
+    Perseus writes the samples first. The matrix lies as in its file.
+    """
+    n = len(matrix.rows)
+    if has_values_first(matrix) and any(
+        _is_id_header(name)
+        and 2 * sum(matrix.text(row, column).strip()[:1].isalpha() for row in range(n)) > n
+        for column, name in enumerate(matrix.columns)
+    ):
+        raise input_error(file_name, _message_without_ids(matrix))
+
+
+def has_values_first(matrix: Matrix) -> bool:
+    """Tell whether the first column has decimals, and a header that differs in its number alone.
+
+    They may still be ids, such as masses under V1 beside the samples V2 and V3.
+    """
+    form = re.sub(r"\d+", "0", matrix.corner)
+    if form == matrix.corner or form not in {re.sub(r"\d+", "0", name) for name in matrix.columns}:
+        return False
+    names = [name for name in matrix.rows if not is_missing(name)]
+    return 2 * sum("." in name and is_number(name) for name in names) > len(names)
+
+
+def _is_id_header(name: str) -> bool:
+    """Tell whether a column is called as gene ids are; Perseus puts "T: " before texts."""
+    return GENE_COLUMN_NAME.fullmatch(re.sub(r"^T: |[\W_]+", "", name)) is not None
+
+
 def name_rows_by_words(matrix: Matrix) -> Matrix:
     """Return a matrix named by its first column of words, if its names count the rows or repeat.
 
@@ -254,7 +285,7 @@ def _has_columns_about_samples(matrix: Matrix) -> bool:
         2 * counts.total() > len(matrix.rows)
         and 2 <= len(counts) <= MAX_CLASSES
         and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES
-        and not GENE_COLUMN_NAME.fullmatch(re.sub(r"[\W_]+", "", matrix.columns[column]))
+        and not _is_id_header(matrix.columns[column])
         for column, counts in words_of_column.items()
     )
 
@@ -321,8 +352,7 @@ def orient(
 
 def _message_without_ids(matrix: Matrix) -> str:
     """Return the message that the first column has a sample's values where gene ids belong."""
-    names = [*matrix.annotation, *matrix.columns]
-    id_columns = [name for name in names if GENE_COLUMN_NAME.fullmatch(re.sub(r"[\W_]+", "", name))]
+    id_columns = list(filter(_is_id_header, [*matrix.annotation, *matrix.columns]))
     advice = f"make '{id_columns[0]}' the first column" if id_columns else "add one of gene ids"
     return f"the first column is sample '{matrix.corner}', and not the gene ids; {advice}"
 

@@ -26,7 +26,12 @@ from genesig.data.files.readers import (
     read_matrix,
     read_sample_table,
 )
-from genesig.data.files.sample_names import has_other_header, with_matrix_names, without_absent
+from genesig.data.files.sample_names import (
+    axes_of,
+    has_other_header,
+    with_matrix_names,
+    without_absent,
+)
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import add_covariates
 from genesig.data.study.gene_columns import (
@@ -326,8 +331,7 @@ def _read_matrix_and_table(
         table = read_sample_table(samples, likely_samples, table_part, partial=files.missing)
     if matrix is None or table is None:
         return matrix, table, []
-    axes = (matrix.columns, matrix.rows)
-    table = with_matrix_names(table, axes, samples, files.sample_names, problems)
+    table = with_matrix_names(table, axes_of(matrix), samples, files.sample_names, problems)
     matrix = choose_header(matrix, list(map(str, table.cells.index)))
     table, not_measured = without_absent(table, matrix, samples, expression, problems)
     return matrix, table, not_measured

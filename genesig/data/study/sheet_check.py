@@ -14,6 +14,7 @@ from genesig.data.files.delimited import Matrix, TextTable
 from genesig.data.files.readers import read_sample_table
 from genesig.data.files.sample_names import (
     ROWS_MARK,
+    axes_of,
     check_ids,
     has_other_header,
     with_matrix_names,
@@ -140,8 +141,7 @@ def read_sheet(
     if table is None:
         return None
     if matrix is not None:
-        axes = (matrix.columns, matrix.rows)
-        table = with_matrix_names(table, axes, file, sample_names, problems)
+        table = with_matrix_names(table, axes_of(matrix), file, sample_names, problems)
     if has_other_header(problems):
         return None
     table = drop_unstorable_columns(table, file, problems)

@@ -18,7 +18,7 @@ from genesig.data.files.delimited import (
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import check_text
 from genesig.data.files.headers import select_numbers
-from genesig.data.files.layouts import name_rows_by_words, without_annotation
+from genesig.data.files.layouts import name_rows_by_words, refuse_values_as_ids, without_annotation
 from genesig.data.files.table_shape import (
     add_header,
     counts_of_sample,
@@ -60,7 +60,9 @@ def table_format(suffix: str) -> Format:
                 add_header(content, opening, file_name), ending, file_name, first_line=0
             )
         else:
-            parsed = name_rows_by_words(select_numbers(parse_matrix(content, ending, file_name)))
+            parsed = select_numbers(parse_matrix(content, ending, file_name))
+            refuse_values_as_ids(parsed, file_name)
+            parsed = name_rows_by_words(parsed)
         parsed = without_annotation(parsed, file_name)
         if (column := find_count_column(parsed.columns)) is not None:
             parsed = counts_of_sample(parsed, column, file_name)
