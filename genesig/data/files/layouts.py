@@ -65,7 +65,7 @@ def refuse_values_as_ids(matrix: Matrix, file_name: str) -> None:
     """
     n = len(matrix.rows)
     if has_values_first(matrix) and any(
-        _is_id_header(name)
+        is_id_header(name)
         and 2 * sum(matrix.text(row, column).strip()[:1].isalpha() for row in range(n)) > n
         for column, name in enumerate(matrix.columns)
     ):
@@ -84,7 +84,7 @@ def has_values_first(matrix: Matrix) -> bool:
     return 2 * sum("." in name and is_number(name) for name in names) > len(names)
 
 
-def _is_id_header(name: str) -> bool:
+def is_id_header(name: str) -> bool:
     """Tell whether a column is called as gene ids are; Perseus puts "T: " before texts."""
     return GENE_COLUMN_NAME.fullmatch(re.sub(r"^T: |[\W_]+", "", name)) is not None
 
@@ -285,7 +285,7 @@ def _has_columns_about_samples(matrix: Matrix) -> bool:
         2 * counts.total() > len(matrix.rows)
         and 2 <= len(counts) <= MAX_CLASSES
         and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES
-        and not _is_id_header(matrix.columns[column])
+        and not is_id_header(matrix.columns[column])
         for column, counts in words_of_column.items()
     )
 
@@ -352,7 +352,7 @@ def orient(
 
 def _message_without_ids(matrix: Matrix) -> str:
     """Return the message that the first column has a sample's values where gene ids belong."""
-    id_columns = list(filter(_is_id_header, [*matrix.annotation, *matrix.columns]))
+    id_columns = list(filter(is_id_header, [*matrix.annotation, *matrix.columns]))
     advice = f"make '{id_columns[0]}' the first column" if id_columns else "add one of gene ids"
     return f"the first column is sample '{matrix.corner}', and not the gene ids; {advice}"
 

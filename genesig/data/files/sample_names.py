@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from genesig.data.files.delimited import TextTable
-from genesig.data.files.layouts import changed_name_advice, has_values_first, r_name
+from genesig.data.files.layouts import changed_name_advice, has_values_first, is_id_header, r_name
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, further_text, is_missing, is_number, listing
@@ -205,8 +205,9 @@ def without_absent(
     """Return the sample table without the samples that the matrix lacks, and notes on these.
 
     Clinical tables list patients who were not measured. Nothing is left out if these are more than
-    a third, if one is the header of the first column, or if their names are in the matrix with
-    another letter or as a program changes names.
+    a third, unless the table has every sample of the matrix, by names that are no mere numbers; if
+    one is the header of the first column; or if their names are in the matrix with another letter
+    or as a program changes names.
 
     table: index = names that the matrix has for its samples.
     sample_file, matrix_file: files of the sample table and of the matrix.
@@ -219,9 +220,13 @@ def without_absent(
     axis = max(axes, key=lambda side: len(set(names).intersection(side)))
     measured = set(axis)
     absent = list(dict.fromkeys(name for name in names if name not in measured))
-    unlisted = [name for name in axis if name not in set(names)]
-    on_both = any(set(names).intersection(side) for side in axes if side is not axis)
-    if on_both or not 0 < len(absent) <= MAX_ABSENT_SHARE * len(names) or "" in absent:
+    listed = set(names)
+    unlisted = [name for name in axis if name not in listed]
+    on_both = any(listed.intersection(side) for side in axes if side is not axis)
+    # Numbers may be ids of genes by chance.
+    has_all_samples = all(map(is_id_header, unlisted)) and not all(map(str.isdigit, axis))
+    max_absent = len(names) if has_all_samples else MAX_ABSENT_SHARE * len(names)
+    if on_both or not 0 < len(absent) <= max_absent or "" in absent:
         return table, []
     any_misspelt = any(
         _differs_in_a_letter(name, unlisted_name) for name in absent for unlisted_name in unlisted

@@ -253,6 +253,33 @@ def test_first_sample_that_was_not_measured_is_no_header(odd_study: OddStudy) ->
     assert "header" not in problems
 
 
+COHORT = [f"ACH-{k:06}" for k in range(1000)]
+COHORT_SHEET = _sheet(["ModelID", "diagnosis"], COHORT, ["case", "control"] * 500)
+
+
+def test_table_of_a_larger_cohort_keeps_the_samples_of_the_matrix(odd_study: OddStudy) -> None:
+    odd_study.write(["Entrez_Gene_Id", *COHORT[100:160]], COHORT_SHEET)
+    summary, problems = odd_study.validate()
+    assert "60 samples (30 control, 30 case; positive: case), 30 genes" in summary
+    assert "warning: s.tsv: 940 of the 1000 samples not in e.tsv, so left out: 'ACH-0" in problems
+    assert odd_study.init()["label"] == "diagnosis"
+
+
+@pytest.mark.parametrize("other", ["S1", "ACH-001000"])
+def test_table_of_another_cohort_with_few_samples_of_the_matrix_is_refused(
+    odd_study: OddStudy, other: str
+) -> None:
+    odd_study.write([*COHORT[100:159], other], COHORT_SHEET)
+    assert "1 error" in odd_study.validate()[0]
+
+
+def test_numbered_genes_are_no_samples_of_a_larger_cohort(odd_study: OddStudy) -> None:
+    numbers = [str(k) for k in range(1000)]
+    sheet = _sheet(["id", "diagnosis"], numbers, ["case", "control"] * 500)
+    odd_study.write(SAMPLE_NAMES, sheet, genes=numbers[:30])
+    assert "1 error" in odd_study.validate()[0]
+
+
 def test_files_named_after_all_samples_are_only_noted(odd_study: OddStudy) -> None:
     files = [f"{name}.CEL.gz" for name in SAMPLE_NAMES]
     odd_study.write(SAMPLE_NAMES, _sheet(["file", "diagnosis"], files, CLASS_OF_SAMPLE))
