@@ -98,6 +98,7 @@ EVENT_FREE = re.compile(
     r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none|NED|AWD|LTFU?|DOC)\b",
     re.IGNORECASE,
 )
+COMPETING_CODES = [{"0", "1", "2"}, {"0", "1", "2", "3"}]  # 0 is censored, the others are events
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
 # Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
@@ -262,7 +263,7 @@ class TimeAndEvent:
 
     time: str
     event: str
-    word: str | None  # cell that says the event came; None if that is 1
+    word: str | None  # cell that says the event came; None if that is 1, or if events compete
     follow_up_times: tuple[str, ...] = ()  # the column with times that `time` lacks, or none
 
     @property
@@ -301,7 +302,8 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
     """Return a pair with the word of its event and, if there is one, a second column of times."""
     counts = Counter(evaluable_cells(table, event))
-    word = event_word(counts, event, rank_sum_of_times(table, time, event))
+    rank_sum_z = rank_sum_of_times(table, time, event)
+    word = None if are_competing(counts) else event_word(counts, event, rank_sum_z)
     lacking = find_lacking_times(table, time, event, "1" if word is None else word)
     return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
 
@@ -474,6 +476,12 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
     return min(counts, key=lambda cell: (cell not in event_cells, counts[cell]))
 
 
+def are_competing(counts: Counter[str]) -> bool:
+    """Tell whether words of a column are codes of events that compete: 0, 1 and 2, no slip."""
+    n_simple = counts["0"] + counts["1"]
+    return {*counts} in COMPETING_CODES and n_simple < MIN_TIMES_SHARE * counts.total()
+
+
 def _subject_words(name: str) -> frozenset[str]:
     """Return the words of a column's name that say neither time nor event: its endpoint, os.
 
@@ -534,12 +542,13 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 def _is_event(name: str, cells: Sequence[str]) -> bool:
     """Tell whether a column has events, by the words of its name and its values.
 
-    Its values are two words, 0 and 1 with few others, or words for the event and for its absence;
-    `MIN_CLASS_SAMPLES` or more are events.
+    Its values are two words, 0 and 1 with few others, codes of competing events, or words for the
+    event and for its absence; `MIN_CLASS_SAMPLES` or more are events.
     """
     counts = Counter(cell for cell in cells if not is_unknown(cell))
     words = set(words_of(name))
     has_codes = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
+    has_codes = has_codes or (are_competing(counts) and bool(words & EVENT_WORDS))
     n_event_words = sum(map(_names_event, counts))
     has_words = (
         n_event_words

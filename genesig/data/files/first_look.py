@@ -18,6 +18,7 @@ from genesig.data.files.columns import (
     MIN_CLASS_SAMPLES,
     TimeAndEvent,
     are_codes,
+    are_competing,
     background_rank,
     cells_of,
     class_columns,
@@ -570,8 +571,12 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     events = Counter(cells_of(table, pair.event))  # with words such as "unknown"
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     event = "1" if pair.word is None else pair.word
-    text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
-    text += f" event: survival, label: {flow_yaml(pair.label)}"
+    text = f"Columns '{pair.time}' and '{pair.event}': {words}"
+    if not are_competing(events):
+        text += f", of which {event} is taken for the event"
+    text += f": survival, label: {flow_yaml(pair.label)}"
+    if are_competing(events):
+        text += f"; say which of {listing(sorted(events)[1:])} is the event: data.event"
     # Cells such as "300 days", each with the number that it should be.
     marked_times = [
         (cell, number)

@@ -340,3 +340,34 @@ def test_times_of_zero_are_counted(odd_study: OddStudy, name: str) -> None:
 def test_two_words_without_an_event_are_no_outcome(odd_study: OddStudy) -> None:
     odd_study.write(SAMPLE_NAMES, _sheet(["days", "status"], DAYS, _coded("AWD", "NED")))
     assert odd_study.init()["data"].get("task") != "survival"
+
+
+@pytest.mark.parametrize("codes", [["1", "2"], ["1", "2", "3"]])
+def test_codes_of_competing_events_are_asked_about(odd_study: OddStudy, codes: list[str]) -> None:
+    status = [codes[k % len(codes)] if came else "0" for k, came in enumerate(HAS_EVENT)]
+    odd_study.write(SAMPLE_NAMES, _sheet(["time", "status"], DAYS, status))
+    config = odd_study.init()
+    assert config["label"] == {"time": "time", "event": "status"}
+    assert config["data"] == {"task": "survival"}
+    question = f"say which of {', '.join(map(repr, codes))} is the event: data.event"
+    assert question in Path("new/config.yaml").read_text()
+    _, problems = odd_study.validate(config["label"], data=config["data"])
+    assert "data.event must say which word is the event, found" in problems
+
+
+def test_the_larger_of_two_codes_is_the_event(odd_study: OddStudy) -> None:
+    header = ["inst", "time", "status", "age", "sex", "ph.ecog"]
+    columns = [["3"] * N_SAMPLES, DAYS, _coded("2", "1"), DAYS, ["1", "2"] * 20, ["0", "1"] * 20]
+    odd_study.write(SAMPLE_NAMES, _sheet(header, *columns))
+    config = odd_study.init()
+    assert config["label"] == {"time": "time", "event": "status"}
+    assert config["data"] == {"task": "survival", "event": "2"}
+
+
+@pytest.mark.parametrize(("name", "is_time"), [("status", False), ("disease", True)])
+def test_three_codes_that_are_no_events_stay_classes(
+    odd_study: OddStudy, name: str, is_time: bool
+) -> None:
+    header = ["time" if is_time else "ferritin", name]
+    odd_study.write(SAMPLE_NAMES, _sheet(header, DAYS, [*"01201201"] * 5))
+    assert odd_study.init()["label"] == name
