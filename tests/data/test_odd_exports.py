@@ -549,15 +549,24 @@ def test_redcap_export_keeps_records_together_and_no_column_of_redcap_is_the_lab
 
 
 @pytest.mark.parametrize("n_unknown", [2, 4])
-def test_99_beside_0_and_1_is_said_to_be_a_possible_missing_code(
-    n_unknown: int, capsys: TEXT
+@pytest.mark.parametrize("word", ["99", "-1", "-9", "-1.0", "9.0"])
+def test_99_or_minus_1_beside_0_and_1_is_said_to_be_a_possible_missing_code(
+    n_unknown: int, word: str, capsys: TEXT
 ) -> None:
     _matrix(["gene", *SAMPLE_NAMES])
-    _sheet([*["99"] * n_unknown, *(["0", "1"] * 8)[n_unknown:]])
+    _sheet([*[word] * n_unknown, *(["0", "1"] * 8)[n_unknown:]])
     _, output = _validate(capsys)
-    assert f"'99' ({n_unknown} samples)" in output
+    assert f"'{word}' ({n_unknown} samples)" in output
     assert "if it says that there is no label, leave these cells blank" in output
     assert "is taken for a class" in output
+
+
+@pytest.mark.parametrize("words", [["-1", "1"], ["-2", "-1", "0", "1"], ["8", "9"]])
+def test_numbers_of_classes_are_no_missing_codes(words: list[str], capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLE_NAMES])
+    _sheet((words * 8)[:16])
+    _, output = _validate(capsys)
+    assert "is taken for a class" not in output
 
 
 @pytest.mark.parametrize("ending", ["", "|ENSG00000141510.3|OTT|OTT|TP53-201|TP53|1657|x|"])

@@ -152,7 +152,7 @@ def check_class_words(
     """Yield a problem for class names that may be no class, or may be one class spelt in two ways.
 
     `names` are the classes. ``-`` beside ``+`` is a class; ``none``, or ``-`` beside another word,
-    may be one, and so may 99 beside 0 and 1; ``?`` and ``-99`` are none.
+    may be one, and so may 99 or -1 beside 0 and 1; ``?`` and ``-99`` are none.
     """
     if groups := equal_looking(names, as_word):
         groups_text = " and ".join(map(listing, groups[:3]))
@@ -178,10 +178,17 @@ def check_class_words(
 
 
 def _may_be_missing_code(name: str, names: Sequence[str]) -> bool:
-    """Tell whether a class is 9, 99 or the like beside smaller whole numbers that leave a gap."""
-    if not re.fullmatch("9+", name) or not all(re.fullmatch(r"\d+", word) for word in names):
+    """Tell whether a class is 9, 99 or the like beside smaller whole numbers that leave a gap.
+
+    So is a class -1 or -9.0 beside two or more numbers from 0 on; -1 and 1 are two classes.
+    """
+    others = [word for word in names if word != name]
+    all_whole = all(re.fullmatch(r"\d+(\.0)?", word) for word in others)
+    if not all_whole or not re.fullmatch(r"(-1|-?9+)(\.0)?", name):
         return False
-    return max(int(word) for word in names if word != name) < int(name) - 1
+    if name.startswith("-"):
+        return len(others) > 1
+    return all(float(word) < float(name) - 1 for word in others)
 
 
 def converted_class_warnings(label: str, names: Sequence[str], file: str) -> Iterator[Problem]:
