@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from broken_formats import GCT, SERIES
 from broken_formats import GEO_NUMBERS as NUMBERS
-from format_files import gct13, series_matrix
+from format_files import gct12, gct13, series_matrix
 from places import SHARED
 
+from genesig.cli import main
 from genesig.data.files.readers import read_genes, read_matrix, read_sample_table, read_samples
 from genesig.errors import InvalidInput
 
@@ -46,6 +48,46 @@ def test_gene_columns_of_a_gct_are_a_gene_table(tmp_path: Path) -> None:
     (tmp_path / GCT).write_text(gct13(NUMBERS))
     table = read_genes(tmp_path / GCT, None)
     assert table["symbol"].to_dict() == {gene: f"sym{gene}" for gene in NUMBERS.genes}
+
+
+def _numbered(text: str, first: int) -> str:
+    """Return a GCT 1.2 with a column before the names, as GTEx writes it."""
+    version, size, header, *rows = text.replace("NAME", "Name").splitlines()
+    rows = [f"{number}\t{row}" for number, row in enumerate(rows, first)]
+    return "\n".join([version, size, f"id\t{header}", *rows])
+
+
+def test_numbers_of_the_rows_before_the_names_of_a_gct_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / GCT).write_text(_numbered(gct12(NUMBERS), 0))
+    matrix = read_matrix(tmp_path / GCT)
+    assert list(matrix.rows) == NUMBERS.genes
+    assert list(matrix.columns) == NUMBERS.samples
+    assert matrix.cells.tolist() == NUMBERS.rows
+    assert read_genes(tmp_path / GCT, None).columns.tolist() == ["Description"]
+
+
+def test_other_numbers_before_the_names_of_a_gct_are_refused(tmp_path: Path) -> None:
+    (tmp_path / GCT).write_text(_numbered(gct12(NUMBERS), 7))
+    with pytest.raises(InvalidInput, match="header has 9 samples where line 2 says 8"):
+        read_matrix(tmp_path / GCT)
+
+
+def test_rows_about_samples_of_one_name_are_both_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = gct13(NUMBERS).replace("\t2\t1\n", "\t2\t2\n")
+    head, row, rest = text.partition("class\tna")
+    second = f"class\tna\tna{8 * chr(9)}\n"
+    (tmp_path / GCT).write_text(head + second + row + rest)
+    table = read_samples(tmp_path / GCT, None, None)
+    assert table.columns.tolist() == ["class", "class"]
+    assert table.iloc[:, 1].tolist() == NUMBERS.labels
+    study = {"expression": str(tmp_path / GCT), "samples": str(tmp_path / GCT), "label": "class"}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(study))
+    assert main(["validate", str(tmp_path / "c.yaml")]) == 1
+    problems = capsys.readouterr().err
+    assert "column name 'class' occurs more than once" in problems
+    assert "label 'class': 2 columns have this name" in problems
 
 
 needs_data = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")

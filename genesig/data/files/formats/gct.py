@@ -50,11 +50,11 @@ def samples(text: str, file_name: str, part: str | None) -> TextTable:
             "'samples'",
         )
     start = gct_lines.n_gene_descriptions + 1
-    columns = {row[0]: row[start:] for row in gct_lines.sample_descriptions}
+    columns = [row[0] for row in gct_lines.sample_descriptions]  # names may repeat
+    rows = list(zip(*(row[start:] for row in gct_lines.sample_descriptions), strict=True))
     index = pd.Index(gct_lines.header[start:], name="sample", dtype=object)
-    return TextTable(
-        pd.DataFrame(columns, index=index, dtype=object), lines=[HEADER_LINE] * len(index)
-    )
+    cells = pd.DataFrame(rows, index=index, columns=columns, dtype=object)
+    return TextTable(cells, lines=[HEADER_LINE] * len(index))
 
 
 def genes(text: str, file_name: str, part: str | None) -> TextTable:
@@ -95,6 +95,9 @@ def _split_text(text: str, file_name: str) -> _GctLines:
         body.pop()
     if not body:
         raise input_error(file_name, "ends before the line of names; copy or download it again")
+    numbers = [row[0] for row in body[1:]]
+    if body[0][:3] == ["id", "Name", "Description"] and numbers == [*map(str, range(n_rows))]:
+        body = [row[1:] for row in body]  # GTEx numbers the rows
     width = 1 + n_gene_descriptions + n_samples
     _check_size(body, file_name, n_rows, n_samples, n_gene_descriptions, n_sample_descriptions)
     body = [row[:width] for row in body]
