@@ -82,9 +82,9 @@ def with_matrix_names(
     """Return the sample table indexed by the names that the matrix has for its samples.
 
     The first column is taken if the matrix has at least half of its names; else the one column of
-    which it has most. Its cells may be the names themselves, hold them among other words, or be the
-    beginnings of names. Nothing is changed where no column names half of the samples. The rows of a
-    sample in an SDRF file become one row, see `merge_sdrf_rows`.
+    which it has most. Its cells may be the names themselves, hold them among other words, begin
+    with them, or be the beginnings of names. Nothing is changed where no column names half of the
+    samples. The rows of a sample in an SDRF file become one row, see `merge_sdrf_rows`.
 
     table: index = first column of the file.
     axes (column names, row names) of the matrix.
@@ -336,6 +336,13 @@ def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[i
     }
 
 
+def _names_that_cells_continue(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return row -> the name of the matrix with which the cell begins, if no other cell does."""
+    continued = _names_by_beginning(list(axis), set(cells))
+    name_of_cell = {min(longer): name for name, longer in continued.items() if len(longer) == 1}
+    return {row: name_of_cell[cell] for row, cell in enumerate(cells) if cell in name_of_cell}
+
+
 def _names_by_beginning(cells: Sequence[str], axis: Iterable[str]) -> dict[str, set[str]]:
     """Return cell -> names of the matrix that begin with the cell and a separator."""
     beginnings = frozenset(filter(None, cells))
@@ -400,6 +407,7 @@ READING_BY_MANNER: dict[str, Reading] = {
     "is the beginning of the name '{}' in the matrix": _names_with_beginnings,
     "is, as R writes names, the beginning of '{}' in the matrix": _beginnings_as_r_writes,
     "is a word of the name '{}' in the matrix": _names_around_cells,
+    "begins with the name '{}' of the matrix": _names_that_cells_continue,
 }
 
 

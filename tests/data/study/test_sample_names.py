@@ -135,6 +135,25 @@ def test_patient_table_names_are_continued_by_the_samples(odd_study: OddStudy) -
     )
 
 
+@pytest.mark.parametrize("n_repeated", [0, 1, 24])
+def test_samples_in_the_table_continue_the_patients_of_the_matrix(
+    odd_study: OddStudy, n_repeated: int
+) -> None:
+    patients = [f"TCGA-AB-{name}0" for name in SAMPLE_NAMES]
+    samples = [f"{name}-01A-11R" for name in patients]
+    samples += [f"{name}-11A-11R" for name in patients[:n_repeated]]
+    classes = (2 * CLASS_OF_SAMPLE)[: len(samples)]
+    odd_study.write(patients, _sheet(["barcode", "diagnosis"], samples, classes))
+    summary, problems = odd_study.validate()
+    if n_repeated == 24:
+        assert "no sample of s.tsv is here" in problems
+        return
+    assert f"read as sample names ({24 - n_repeated} of {24 + n_repeated} rows), though" in problems
+    assert "begins with the name 'TCGA-AB-S" in problems
+    assert ("'TCGA-AB-S010-01A-11R', 'TCGA-AB-S010-11A-11R'" in problems) == (n_repeated == 1)
+    assert n_repeated or SUMMARY_LINE in summary
+
+
 def test_patient_with_two_samples_in_the_matrix_is_not_matched(odd_study: OddStudy) -> None:
     sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(SAMPLE_NAMES, CLASS_OF_SAMPLE)])
     odd_study.write([f"{name}-{k}" for name in SAMPLE_NAMES for k in ("01", "11")], sheet)
