@@ -98,7 +98,6 @@ EVENT_FREE = re.compile(
     r"(\d+ ?[:=-] ?)?(alive|living|lost|censored|no|non|not|without|none|NED|AWD|LTFU?|DOC)\b",
     re.IGNORECASE,
 )
-COMPETING_CODES = [{"0", "1", "2"}, {"0", "1", "2", "3"}]  # 0 is censored, the others are events
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
 # Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
@@ -478,8 +477,8 @@ def event_word(counts: Counter[str], name: str = "", rank_sum_z: float = 0.0) ->
 
 def are_competing(counts: Counter[str]) -> bool:
     """Tell whether words of a column are codes of events that compete: 0, 1 and 2, no slip."""
-    n_simple = counts["0"] + counts["1"]
-    return {*counts} in COMPETING_CODES and n_simple < MIN_TIMES_SHARE * counts.total()
+    is_slip = counts["0"] + counts["1"] >= MIN_TIMES_SHARE * counts.total()
+    return {*counts} in ({*"012"}, {*"0123"}) and not is_slip
 
 
 def _subject_words(name: str) -> frozenset[str]:

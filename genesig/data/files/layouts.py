@@ -59,26 +59,27 @@ TEST_RESULT_HEADERS = {
 
 
 def refuse_values_as_ids(matrix: Matrix, file_name: str) -> None:
-    """Raise InvalidInput if the first column has a sample's values, and another the gene ids.
-
-    Perseus writes the samples first. The matrix lies as in its file.
-    """
+    """Raise InvalidInput if samples stand before the gene ids, as Perseus writes them."""
     n = len(matrix.rows)
-    if has_values_first(matrix) and any(
-        is_id_header(name)
-        and 2 * sum(matrix.text(row, column).strip()[:1].isalpha() for row in range(n)) > n
-        for column, name in enumerate(matrix.columns)
-    ):
-        raise input_error(file_name, _message_without_ids(matrix))
+    for k, name in enumerate(matrix.columns if _has_values_first(matrix) else ()):
+        if is_id_header(name) and 2 * sum(matrix.text(r, k)[:1].isalpha() for r in range(n)) > n:
+            raise input_error(file_name, _message_without_ids(matrix.corner, [name]))
 
 
-def has_values_first(matrix: Matrix) -> bool:
-    """Tell whether the first column has decimals, and a header that differs in its number alone.
+def axes_of(matrix: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the names of the columns and of the rows; values first have a sample's header, too."""
+    headers = [matrix.corner] if _has_values_first(matrix) else []
+    return [*headers, *matrix.columns], matrix.rows
 
-    They may still be ids, such as masses under V1 beside the samples V2 and V3.
+
+def _has_values_first(matrix: Matrix) -> bool:
+    """Tell whether the first column has decimals below a header that differs in its number alone.
+
+    The decimals may still be ids, such as masses under V1 beside the samples V2 and V3.
     """
     form = re.sub(r"\d+", "0", matrix.corner)
-    if form == matrix.corner or form not in {re.sub(r"\d+", "0", name) for name in matrix.columns}:
+    forms = [re.sub(r"\d+", "0", name) for name in matrix.columns]
+    if form == matrix.corner or forms.count(form) < MIN_CLASS_SAMPLES:
         return False
     names = [name for name in matrix.rows if not is_missing(name)]
     return 2 * sum("." in name and is_number(name) for name in names) > len(names)
@@ -321,7 +322,8 @@ def orient(
         problems.append(Problem(file_name, message, code="several_blocks"))
         return None
     if matrix.corner in sample_names and 2 * sum(map(is_number, matrix.rows)) > len(matrix.rows):
-        problems.append(Problem(file_name, _message_without_ids(matrix), code="no_ids"))
+        message = _message_without_ids(matrix.corner, [*matrix.annotation, *matrix.columns])
+        problems.append(Problem(file_name, message, code="no_ids"))
         return None
     # The side with more sample names has the samples, if it has all or the other side none.
     n_in_rows = len(sample_names & set(matrix.rows))
@@ -350,11 +352,11 @@ def orient(
     return None
 
 
-def _message_without_ids(matrix: Matrix) -> str:
+def _message_without_ids(sample: str, columns: Sequence[str]) -> str:
     """Return the message that the first column has a sample's values where gene ids belong."""
-    id_columns = list(filter(is_id_header, [*matrix.annotation, *matrix.columns]))
+    id_columns = list(filter(is_id_header, columns))
     advice = f"make '{id_columns[0]}' the first column" if id_columns else "add one of gene ids"
-    return f"the first column is sample '{matrix.corner}', and not the gene ids; {advice}"
+    return f"the first column is sample '{sample}', and not the gene ids; {advice}"
 
 
 def _names_column_advice(matrix: Matrix, names: Collection[str]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from genesig.data.files.delimited import TextTable
-from genesig.data.files.layouts import changed_name_advice, has_values_first, is_id_header, r_name
+from genesig.data.files.layouts import axes_of, changed_name_advice, is_id_header, r_name
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, further_text, is_missing, is_number, listing
@@ -68,12 +68,6 @@ class NameColumn:
 Axes = tuple[Sequence[str], Sequence[str]]  # names of the columns and of the rows of a matrix
 # takes the cells of a column and the names of an axis; returns row -> name that the cell stands for
 Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
-
-
-def axes_of(matrix: Matrix) -> Axes:
-    """Return the names of the columns and of the rows; values first have a sample's header, too."""
-    headers = [matrix.corner] if has_values_first(matrix) else []
-    return [*headers, *matrix.columns], matrix.rows
 
 
 def with_matrix_names(

@@ -18,6 +18,7 @@ from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.gene_ids import other_spelling_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import choose_header
+from genesig.data.files.layouts import axes_of
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
     assign_part,
@@ -26,12 +27,7 @@ from genesig.data.files.readers import (
     read_matrix,
     read_sample_table,
 )
-from genesig.data.files.sample_names import (
-    axes_of,
-    has_other_header,
-    with_matrix_names,
-    without_absent,
-)
+from genesig.data.files.sample_names import has_other_header, with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import add_covariates
 from genesig.data.study.gene_columns import (

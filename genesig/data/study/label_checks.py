@@ -178,10 +178,7 @@ def check_class_words(
 
 
 def _may_be_missing_code(name: str, names: Sequence[str]) -> bool:
-    """Tell whether a class is 9, 99 or the like beside smaller whole numbers that leave a gap.
-
-    So is a class -1 or -9.0 beside two or more numbers from 0 on; -1 and 1 are two classes.
-    """
+    """Tell whether a class is 99 beside smaller numbers with a gap, or -1 beside two from 0 on."""
     others = [word for word in names if word != name]
     all_whole = all(re.fullmatch(r"\d+(\.0)?", word) for word in others)
     if not all_whole or not re.fullmatch(r"(-1|-?9+)(\.0)?", name):

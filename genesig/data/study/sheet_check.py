@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, TextTable
+from genesig.data.files.layouts import axes_of
 from genesig.data.files.readers import read_sample_table
 from genesig.data.files.sample_names import (
     ROWS_MARK,
-    axes_of,
     check_ids,
     has_other_header,
     with_matrix_names,
