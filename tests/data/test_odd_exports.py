@@ -399,21 +399,25 @@ def test_matrix_without_ids_first_loses_no_sample_in_silence(ids: list[str], cap
 PERSEUS_IDS = ["T: Protein IDs", "T: Gene names"]
 
 
+@pytest.mark.parametrize(
+    "names", [SAMPLE_NAMES, [f"ctrl_{letter}" for letter in "abcdefghijklmnop"]]
+)
 @pytest.mark.parametrize(("ids", "n_missing"), [([], 0), (PERSEUS_IDS, 0), (PERSEUS_IDS, 24)])
 def test_samples_first_as_perseus_writes_them_lose_none_in_silence(
-    ids: list[str], n_missing: int, capsys: TEXT
+    ids: list[str], n_missing: int, names: list[str], capsys: TEXT
 ) -> None:
     rows = [[*row[1:], *row[:1] * len(ids)] for row in _rows(["gene", *SAMPLE_NAMES])[1:]]
     for row in rows[:n_missing]:
         row[0] = "NaN"
     marks = ["#!{Type}E", *["E"] * 15, *["T"] * len(ids)]
-    _write("e.tsv", [[*(f"LFQ intensity {name}" for name in SAMPLE_NAMES), *ids], marks, *rows])
-    _sheet()
+    _write("e.tsv", [[*(f"LFQ intensity {name}" for name in names), *ids], marks, *rows])
+    _sheet(samples=names)
     advice = "make 'T: Protein IDs' the first column" if ids else "add one of gene ids"
     for code, output in (_init(capsys), _validate(capsys)):
         assert code == 1
         assert (
-            f"first column is sample 'LFQ intensity P00', and not the gene ids; {advice}" in output
+            f"first column is sample 'LFQ intensity {names[0]}', and not the gene ids; {advice}"
+            in output
         )
 
 

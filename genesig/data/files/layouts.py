@@ -73,12 +73,12 @@ def axes_of(matrix: Matrix) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _has_values_first(matrix: Matrix) -> bool:
-    """Tell whether the first column has decimals below a header that differs in its number alone.
+    """Tell whether the first column has decimals, and a header as of samples behind it.
 
-    The decimals may still be ids, such as masses under V1 beside the samples V2 and V3.
+    Such headers differ in their numbers or last words alone. The decimals may still be ids, such as
+    masses under V1 beside the samples V2 and V3.
     """
-    form = re.sub(r"\d+", "0", matrix.corner)
-    forms = [re.sub(r"\d+", "0", name) for name in matrix.columns]
+    form, *forms = (re.sub(r"(?<=\w )\S+$|\d+", "0", s) for s in (matrix.corner, *matrix.columns))
     if form == matrix.corner or forms.count(form) < MIN_CLASS_SAMPLES:
         return False
     names = [name for name in matrix.rows if not is_missing(name)]
