@@ -180,8 +180,8 @@ def check_class_words(
 def _may_be_missing_code(name: str, names: Sequence[str]) -> bool:
     """Tell whether a class is 99 beside smaller numbers with a gap, or -1 beside two from 0 on."""
     others = [word for word in names if word != name]
-    all_whole = all(re.fullmatch(r"\d+(\.0)?", word) for word in others)
-    if not all_whole or not re.fullmatch(r"(-1|-?9+)(\.0)?", name):
+    all_whole = all(re.fullmatch(r"\d+([.]0)?", word) for word in others)
+    if not all_whole or not re.fullmatch(r"(-1|-?9+)([.]0)?", name):
         return False
     if name.startswith("-"):
         return len(others) > 1
