@@ -16,6 +16,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
     GENE_WISE_STEPS,
+    NewValues,
     apply_row_wise,
     check_covariates,
     check_values,
@@ -386,4 +387,5 @@ def _check_value_scale(
     training = describe_training_values(
         transformed, np.nanmean(transformed, axis=0), np.nanstd(transformed, axis=0), all_steps
     )
-    check_values(X, values, is_measured, genes, cohort.matrix.rows, training, cohort.file)
+    samples = cohort.matrix.rows
+    check_values(NewValues(X, values, is_measured, genes, samples, training, cohort.file))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -225,37 +225,40 @@ def describe_training_values(
     )
 
 
-def check_values(
-    X: Array,
-    values: Array,
-    is_measured: Array,
-    genes: Sequence[str],
-    samples: Sequence[str],
-    training: TrainingValues,
-    file: str,
-) -> None:
+class NewValues(NamedTuple):
+    """Values of new samples that are compared with those of the training samples."""
+
+    X: Array  # (n_samples, n_genes) float: as measured
+    normalised: Array  # (n_samples, n_genes) float: after the row-wise steps
+    is_measured: Array  # (n_samples, n_genes) bool: values elsewhere are of no meaning
+    genes: Sequence[str]
+    samples: Sequence[str]
+    training: TrainingValues
+    file: str  # for messages
+
+
+def check_values(new: NewValues) -> None:
     """Raise InvalidInput if values cannot be on the study's scale, or cannot have been measured.
 
     The order of the checks matters: first codes of missing values, then another scale, then single
     values, because on another scale many values would look like outliers.
-
-    X, values (n_samples, n_genes) float: as measured, and after the row-wise steps.
-    is_measured (n_samples, n_genes) bool: values elsewhere are of no meaning.
-    genes, samples: names of genes and samples. training: the study's values. file: for messages.
     """
+    X = new.X
+    is_measured = new.is_measured
+    training = new.training
     if LEARNED_DEPTH_STEPS & training.steps:  # then the values are still counts
-        _refuse_cells(is_measured & (X < 0), X, genes, samples, training, file)
-        values = _scale_to_training_depth(values, is_measured, training.means)
+        _refuse_cells(new, is_measured & (X < 0))
+        scaled_counts = _scale_to_training_depth(new.normalised, is_measured, training.means)
+        new = new._replace(normalised=scaled_counts)
     codes = [code for code in missing_codes(X[is_measured]) if code < training.smallest]
-    _refuse_cells(is_measured & np.isin(X, codes), X, genes, samples, training, file)
-    _check_scale(X, values, is_measured, samples, training, file)
+    _refuse_cells(new, is_measured & np.isin(X, codes))
+    _check_scale(new)
     margin = MAX_RANGES_OUTSIDE * (training.largest - training.smallest)
-    is_far = is_measured & (
-        np.abs(values - np.clip(values, training.smallest, training.largest)) > margin
-    )
+    nearest_values = np.clip(new.normalised, training.smallest, training.largest)
+    is_far = is_measured & (np.abs(new.normalised - nearest_values) > margin)
     # The step quantile puts a sample right that is far off as a whole.
     is_far &= 2 * is_far.sum(axis=1, keepdims=True) < is_measured.sum(axis=1, keepdims=True)
-    _refuse_cells(is_far, X, genes, samples, training, file)
+    _refuse_cells(new, is_far)
 
 
 def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) -> Array:
@@ -269,47 +272,39 @@ def _scale_to_training_depth(counts: Array, is_measured: Array, means: Array) ->
     return np.asarray(counts * factor[:, None])
 
 
-def zero_warnings(
-    X: Array,
-    values: Array,
-    is_measured: Array,
-    genes: Sequence[str],
-    samples: Sequence[str],
-    training: TrainingValues,
-    file: str,
-) -> list[Problem]:
-    """Return a warning of zeros below all training values, which may stand for missing ones; or [].
-
-    X, values, is_measured, genes, samples, training, file: as in `check_values`.
-    """
-    zero_limit = training.smallest - ZERO_GAP_RANGES * (training.largest - training.smallest)
-    low_zeros = np.argwhere(is_measured & (X == 0) & (values < zero_limit))
+def zero_warnings(new: NewValues) -> list[Problem]:
+    """Return a warning of zeros below all training values; they may stand for missing ones."""
+    smallest = new.training.smallest
+    largest = new.training.largest
+    zero_limit = smallest - ZERO_GAP_RANGES * (largest - smallest)
+    low_zeros = np.argwhere(new.is_measured & (new.X == 0) & (new.normalised < zero_limit))
     if not len(low_zeros):
         return []
     row, gene = low_zeros[0].tolist()
     message = (
         f"0{further_in_brackets(len(low_zeros) - 1, 'zero')}, where the training values go from "
-        f"{training.smallest:.4g} to {training.largest:.4g}; if it stands for a missing value, "
-        "write NA"
+        f"{smallest:.4g} to {largest:.4g}; if it stands for a missing value, write NA"
     )
-    return [Problem(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message, "warning")]
+    return [Problem(_place_of_cell(new, row, gene), message, "warning")]
 
 
-def rate_warnings(
-    X: Array, is_measured: Array, training: TrainingValues, n_training_samples: int, file: str
-) -> list[Problem]:
+def _place_of_cell(new: NewValues, row: int, gene: int) -> str:
+    """Return file, gene and sample of a cell, as a message names them."""
+    return f"{new.file}, gene '{new.genes[gene]}', sample '{new.samples[row]}'"
+
+
+def rate_warnings(new: NewValues, n_training_samples: int) -> list[Problem]:
     """Return a warning of rates (CPM, TPM) if the model starts from whole counts; [] otherwise.
 
-    X, is_measured, training, file: as in `check_values`.
     n_training_samples: means of whole counts over so many samples are multiples of its inverse.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
-        totals = training.means * n_training_samples
+        totals = new.training.means * n_training_samples
         was_counted = np.abs(totals - np.round(totals)) < COUNT_ROUNDING * np.maximum(totals, 1)
-    nonzero_values = X[is_measured & (X != 0)]
+    nonzero_values = new.X[new.is_measured & (new.X != 0)]
     fraction_share = float(np.mean(nonzero_values % 1 > 0)) if len(nonzero_values) else 0.0
     if (
-        not LEARNED_DEPTH_STEPS & training.steps
+        not LEARNED_DEPTH_STEPS & new.training.steps
         or not was_counted.all()
         or fraction_share <= MAX_FRACTION_SHARE
     ):
@@ -319,27 +314,21 @@ def rate_warnings(
         "trained on counts of reads: give it the raw counts; rates such as CPM or TPM have other "
         "scores"
     )
-    return [Problem(file, message, "warning")]
+    return [Problem(new.file, message, "warning")]
 
 
-def _refuse_cells(
-    is_wrong: Array,
-    X: Array,
-    genes: Sequence[str],
-    samples: Sequence[str],
-    training: TrainingValues,
-    file: str,
-) -> None:
+def _refuse_cells(new: NewValues, is_wrong: Array) -> None:
     """Raise InvalidInput about the first cell of a mask (n, d), with the number of the others."""
     wrong_cells = np.argwhere(is_wrong)
     if len(wrong_cells):
         row, gene = wrong_cells[0].tolist()
+        training = new.training
         message = (
-            f"{X[row, gene]:g} cannot have been measured"
+            f"{new.X[row, gene]:g} cannot have been measured"
             f"{further_in_brackets(len(wrong_cells) - 1, 'value')}: the training values go "
             f"from {training.smallest:.4g} to {training.largest:.4g}; write NA for a missing value"
         )
-        raise input_error(f"{file}, gene '{genes[gene]}', sample '{samples[row]}'", message)
+        raise input_error(_place_of_cell(new, row, gene), message)
 
 
 def _check_constant_samples(matrix: Matrix, file: str) -> None:
@@ -354,29 +343,22 @@ def _check_constant_samples(matrix: Matrix, file: str) -> None:
             raise input_error(f"{file}, sample '{name}'", message)
 
 
-def _check_scale(
-    X: Array,
-    values: Array,
-    is_measured: Array,
-    samples: Sequence[str],
-    training: TrainingValues,
-    file: str,
-) -> None:
-    """Raise InvalidInput if a sample is logged unlike the training values, or far off them.
-
-    Parameters are those of `check_values`.
-    """
+def _check_scale(new: NewValues) -> None:
+    """Raise InvalidInput if a sample is logged unlike the training values, or far off them."""
+    training = new.training
     takes_logarithms = bool(LOG2_STEPS & training.steps)
     training_is_raw = looks_raw(training.p99, training.largest)
     needs_counts = bool(LEARNED_DEPTH_STEPS & training.steps)
-    for row, name in enumerate(samples):
-        is_compared = is_measured[row] & (training.sds > MIN_SPREAD)
+    for row, name in enumerate(new.samples):
+        is_compared = new.is_measured[row] & (training.sds > MIN_SPREAD)
         if not is_compared.any():
             continue
-        distances = np.abs(values[row] - training.means)[is_compared] / training.sds[is_compared]
+        distances = (
+            np.abs(new.normalised[row] - training.means)[is_compared] / training.sds[is_compared]
+        )
         distance = float(np.median(distances))
         measured_size, transformed_size = (
-            sizes(matrix_values[row, is_compared]) for matrix_values in (X, values)
+            sizes(matrix_values[row, is_compared]) for matrix_values in (new.X, new.normalised)
         )
         is_raw = looks_raw(measured_size.p99, measured_size.largest)
         transformed_is_raw = looks_raw(transformed_size.p99, transformed_size.largest)
@@ -386,7 +368,7 @@ def _check_scale(
         is_other_scale |= (
             needs_counts
             and not is_raw
-            and np.mean(X[row, is_compared] % 1 > 0) > MAX_FRACTION_SHARE
+            and np.mean(new.X[row, is_compared] % 1 > 0) > MAX_FRACTION_SHARE
         )
         # The step quantile puts a brighter scan right.
         if is_other_scale or (distance > MAX_SD_DISTANCE and "quantile" not in training.steps):
@@ -399,7 +381,7 @@ def _check_scale(
                 f"trained on (median distance {distance:.1f} standard deviations); bring them to "
                 "the same scale"
             )
-            raise input_error(file, message)
+            raise input_error(new.file, message)
 
 
 def read_new_samples(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:

@@ -15,6 +15,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
     GENE_WISE_STEPS,
+    NewValues,
     TrainingValues,
     check_values,
     match_genes,
@@ -294,9 +295,10 @@ def prepare(
         is_finite[:, indicator_columns], X[:, indicator_columns], fill[indicator_columns]
     )
     scale = _training_scale(model)
-    check_values(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
-    problems += zero_warnings(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
-    problems += rate_warnings(X, is_finite, scale, model["training_samples"], matrix_file)
+    new = NewValues(X, values, is_finite, genes, matrix.rows, scale, matrix_file)
+    check_values(new)
+    problems += zero_warnings(new)
+    problems += rate_warnings(new, model["training_samples"])
     return Prepared(matrix.rows, values, is_measured, used_columns, problems)
 
 
