@@ -214,10 +214,7 @@ class Cursor:
         return raw.decode("utf-16-be" if self.byte_order == ">" else "utf-16-le", errors="replace")
 
     def jump(self, offset: int) -> None:
-        """Move to an offset that the file itself states, where 0 means that a part is missing.
-
-        Raises InvalidInput: 0, or outside of the file; its end is allowed.
-        """
+        """Move to an offset that the file states; raise InvalidInput for 0 and beyond its end."""
         if not 0 < offset <= len(self.content):
             raise self.error(
                 f"points to byte {offset} but has {len(self.content)}; copy or download it again"

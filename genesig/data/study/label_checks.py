@@ -78,10 +78,7 @@ def number_advice(table: pd.DataFrame, label: str) -> str:
 
 
 def class_advice(table: pd.DataFrame, label: str) -> str:
-    """Return the advice that words are classes; '' if they may be mistyped numbers.
-
-    '' also for a label that is no column of `class_columns`, for example of many words.
-    """
+    """Return the advice that words are classes; '' for mistyped numbers, and for many words."""
     for name, counts in class_columns(table):
         are_words = all(
             not is_number(cell) and number_fault_kind(cell) == "word" for cell in counts

@@ -297,10 +297,7 @@ def _column_faults(config: Config) -> SettingFaults:
 
 
 def _batch_faults(config: Config) -> SettingFaults:
-    """Yield steps and schemes that lack ``data.batch``, or have it or the label as a covariate.
-
-    Also a warning that 'combat' does not correct the samples of a batch that is left out.
-    """
+    """Yield a missing ``data.batch``, and combat with a covariate that leaks, or of no effect."""
     batch = config["data"]["batch"]
     label = label_columns(config["label"])
     leaves_out_batches = (

@@ -117,10 +117,7 @@ def direction_text(data: Genes, card: Gene) -> str:
 
 
 def folded_measure(data: Genes, card: Gene) -> Estimate:
-    """Return the measure with its interval; one that `is_folded`, such as an AUC, as 1 less it.
-
-    So a value is above the middle, whichever class has the larger values.
-    """
+    """Return the measure with its interval; a folded one (AUC) below the middle as 1 less it."""
     measure = single_gene_measure(data)
     score = card["separation"]
     value = score["value"]

@@ -272,10 +272,7 @@ def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -
 def _roc_curve(
     repeat: Any, rows: pd.DataFrame, response_of_sample: dict[str, float]
 ) -> RepeatRocCurve:
-    """Return the ROC curve of a repeat: (false, true) positive rates over falling thresholds.
-
-    Tied scores are one step. The area `auc` is None if the samples are of one class.
-    """
+    """Return the ROC curve of a repeat, tied scores as one step; `auc` is None for one class."""
     scores = rows["score"].to_numpy(dtype=float)
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
     false_positive_rate, true_positive_rate = roc_curve(positive, scores)

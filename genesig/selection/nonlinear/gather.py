@@ -84,12 +84,12 @@ def gather_nonlinear(
             [
                 (
                     model,
-                    # The last list of the linear fits is the chosen one, see `Fits.with_chosen`.
-                    # The five fields of `ErrorDifference` are the last five columns.
+                    # column -1: the chosen list, see `Fits.with_chosen`
                     *compare_errors(scores, linear_scores, column=-1, headline=headline),
                 )
                 for model, scores in held_out_scores.items()
             ],
+            # the five fields of `ErrorDifference` behind the model
             columns=["model", "error", "linear", "difference", "low", "high"],
         ),
     }
