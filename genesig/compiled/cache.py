@@ -54,15 +54,15 @@ def cache_folder() -> Path | None:
     It is in numba's configured cache folder, or else in the user's cache.
     """
     configured = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    cache_home = configured or os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    cache_path = Path(cache_home, "genesig", "compiled", source_digest()[:20])
     try:
+        cache_home = configured or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        cache_path = Path(cache_home, "genesig", "compiled", source_digest()[:20])
         if not cache_path.is_dir():
             cache_path.mkdir(mode=0o700, parents=True, exist_ok=True)
             delete_old_caches(cache_path.parent)
         with tempfile.TemporaryFile(dir=cache_path) as file:
             file.write(bytes(MIN_FREE_BYTES))  # numba would end a run that it finds no room for
-    except OSError:
+    except (OSError, RuntimeError):  # a RuntimeError if the user has no home
         return None
     return cache_path
 

@@ -443,7 +443,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
             weights=sample_weights,
         )
         if fits.path.message:
-            warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=4)  # caller of `fit`
         self.levels_ = fits.coef[0]
         self.coef_ = self.levels_ / scale.scale
         self.intercept_ = float(np.average(y, weights=sample_weights) - scale.mean @ self.coef_)

@@ -158,7 +158,7 @@ class Study:
     def _write(self) -> None:
         """Write the config and AnnData files of the study; raise if the folder is not its own.
 
-        A file that would be the same keeps its time, so that finished jobs are not repeated.
+        Equal AnnData files keep their time, so that finished jobs are not repeated.
         """
         import yaml
 

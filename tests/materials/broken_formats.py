@@ -86,6 +86,10 @@ ARRAY_CASES: dict[str, tuple[StudyFiles, list[str]]] = {
         _soft(lambda t: t[: t.rindex("g3")]),
         ["f.soft, line ", "the table that begins here has no end", "cut off"],
     ),
+    "soft: a sample behind a table without its end": (
+        _soft(lambda t: re.sub(r"(?i)!sample_table_end\n", "", t, count=1)),
+        ["f.soft, line ", "the table that begins here has no end", "cut off"],
+    ),
     "soft: no values": (
         _soft(lambda t: re.sub(r"g\d\tP.*\n", "", t)),
         ["8 samples without values: 'S0', 'S1', 'S2' and 5 more", "supplementary"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,12 @@ from genesig.errors import GenesigError
 from genesig.models.derivative import FeatureVectorMachine
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
-from genesig.models.structured import FeatureScale, GroupLassoClassifier, GroupLassoRegressor
+from genesig.models.structured import (
+    FeatureScale,
+    FusedLassoRegressor,
+    GroupLassoClassifier,
+    GroupLassoRegressor,
+)
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 STRUCTURED_ESTIMATORS = [
@@ -216,3 +223,11 @@ def test_derivative_model_refuses_words_as_numbers():
     X = np.random.default_rng(0).normal(size=(12, 3))
     with pytest.raises(InvalidProblem, match="could not convert string to float"):
         FeatureVectorMachine().fit(X, np.array(["a", "b"] * 6))
+
+
+def test_warning_of_a_fused_lasso_names_the_line_of_the_user():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        FusedLassoRegressor(tau=0.01, tolerance=1e-300).fit(X, X[:, 0])
+    assert [warning.filename for warning in caught] == [__file__]

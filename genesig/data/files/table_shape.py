@@ -163,7 +163,7 @@ def lacks_header(opening: Opening, file_name: str) -> bool:
 
 
 def _has_symbols(opening: Opening) -> bool:
-    """Tell whether each line, the first as well, has an id, a name and a count (htseq-count -i)."""
+    """Tell whether all lines have an id, a count and mostly a name, as of htseq-count -i."""
     lines = [opening.header, *opening.rows]
     if len(lines) < MIN_LINES or len(opening.header) != N_WITH_SYMBOLS:
         return False

@@ -48,22 +48,29 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
             f"{listing(names)}; write the names again, as text"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, names[0])}", message, "warning"))
-    if pairs := equal_looking(matrix.columns):
-        first_name, second_name = pairs[0][:2]
+    if alike_names := equal_looking(matrix.columns):
+        first_name, second_name = alike_names[0][:2]
         message = (
             f"gene '{second_name}' differs from '{first_name}' only in "
             f"{overlooked_differences([[first_name, second_name]])}"
-            f"{further_text(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
+            f"{further_text(_n_repeats(alike_names) - 1, 'name')}; if it is one gene, "
+            "keep one of them"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
     if versions := equal_looking(matrix.columns, without_version):
         first_name, second_name = versions[0][:2]
         message = (
             f"gene '{second_name}' is '{first_name}' in another version"
-            f"{further_text(len(versions) - 1, 'gene')}; both count as genes: keep one of them"
+            f"{further_text(_n_repeats(versions) - 1, 'gene')}; both count as genes: "
+            "keep one of them"
         )
         warnings.append(Problem(f"{file}{_gene_place(matrix, second_name)}", message, "warning"))
     return warnings
+
+
+def _n_repeats(groups: Sequence[Sequence[str]]) -> int:
+    """Return the number of names in groups of equal ones, without the first of each group."""
+    return sum(len(group) - 1 for group in groups)
 
 
 def check_symbols(symbols: Mapping[str, str], file: str) -> list[Problem]:

@@ -262,7 +262,7 @@ def _held_out_sample(
 
 
 def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -> HeldOutSample:
-    """Return the key `probabilities` of the record of a sample; {} if the table has none."""
+    """Return the key `probabilities` of the record of a sample; {} if a repeat has none."""
     column = "" if classes is None else f"probability of {classes[1]}"
     if column not in rows or rows[column].isna().any():
         return {}  # type: ignore[typeddict-item]

@@ -462,11 +462,11 @@ def interval_over_sets(
 ) -> Interval:
     """Return the interval of a mean loss over J test sets, value ± t √(V_s + V_u).
 
-    See `standard_error_over_splits`, which has V_u alone for one split; t is on J - 1 degrees of
-    freedom. Without `include_models` the variance is V_u, on the number of samples or groups less
-    one: of losses themselves, unlike differences, V_s is mostly V_u again. For
-    explained variation, 95 % intervals by V_u alone covered 79 % with 60 samples, and 58 % with
-    three samples of each patient.
+    V_s is the variance over splits, V_u over samples or groups, see `standard_error_over_splits`,
+    which has V_u alone for one split; t is on J - 1 degrees of freedom, J at least 2. Without
+    `include_models` the variance is V_u, on the number of samples or groups less one: of losses
+    themselves, unlike differences, V_s is mostly V_u again. For explained variation, 95 % intervals
+    by V_u alone covered 79 % with 60 samples, and 58 % with three samples of each patient.
 
     rows, losses: of each test set, rows of the data set and their losses (n_test,).
     """

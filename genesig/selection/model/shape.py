@@ -201,7 +201,9 @@ def check_model(model: Any, source: str) -> None:
         message = f"is '{model['format']}' of version {model['version']}, and this genesig reads "
         if len(message) >= 120:  # another file may have any text there
             message = "is of another format; this genesig reads "
-        message += f"'{MODEL_FORMAT}' of version {MODEL_VERSION}; run the study again"
+        message += (
+            f"'{MODEL_FORMAT}' of version {' or '.join(map(str, versions))}; run the study again"
+        )
         raise input_error(source, message)
     for fault in _validator().iter_errors(model):  # the first fault is raised
         raise damaged_error(source, ".".join(map(str, fault.absolute_path)) or _unknown_keys(model))

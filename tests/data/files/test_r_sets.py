@@ -402,9 +402,14 @@ def test_list_without_names_is_refused_in_one_line(tmp_path: Path) -> None:
         read_matrix(path, None)
 
 
-def test_column_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_column_name_that_comes_twice_is_refused(is_inside: bool, tmp_path: Path) -> None:
     frame = r.data_frame({"S1": r.reals([1.0, 2.0]), "S2": r.reals([3.0, 4.0])}, ["g1", "g2"])
+    frame = frame.replace(r.characters("S2"), r.characters("S1"))
+    if is_inside:  # in a slot of a slot
+        about = r.of_class("AnnotatedDataFrame", "Biobase", data=frame)
+        frame = r.of_class("ExpressionSet", "Biobase", phenoData=about)
     path = tmp_path / "frame.rds"
-    path.write_bytes(r.saved(frame.replace(r.characters("S2"), r.characters("S1"))))
+    path.write_bytes(r.saved(frame))
     with pytest.raises(InvalidInput, match=r"column 'S1' of the data\.frame comes twice"):
         read_matrix(path, None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import converted_names, other_spelling_hint
+from genesig.data.study.matrix_check import check_gene_names
 
 DATES = [
     "1-Mar",
@@ -88,3 +91,11 @@ def test_ids_in_another_form_are_counted_with_the_remedy(name: str) -> None:
     )
     assert not other_spelling_hint(needed, needed)
     assert not other_spelling_hint(needed, ["MYC"])
+
+
+def test_all_names_that_differ_in_letter_width_alone_are_counted() -> None:
+    names = ("TP53", "Tp53", "tp53", "ACTB")
+    matrix = Matrix(("s1",), names, np.zeros((1, 4)), {}, (2,))
+    (problem,) = check_gene_names(matrix, "e.tsv")
+    assert "gene 'Tp53' differs from 'TP53'" in problem.message
+    assert "1 further name" in problem.message

@@ -42,10 +42,9 @@ def read_cel_folder(
     """
     files = find_arrays(folder) if files is None else files
     probes = read_arrays(files, find_layout(folder, list(files.values()), load), load)
-    lines = tuple(range(1, len(probes.names) + 1))
-    return Matrix(
-        probes.names, tuple(files), probes.X.T, {}, lines, line_word="probe", doubt=probes.left_out
-    )
+    probe_numbers = tuple(range(1, len(probes.names) + 1))
+    matrix = Matrix(probes.names, tuple(files), probes.X.T, {}, probe_numbers, line_word="probe")
+    return matrix.with_doubt(probes.left_out)
 
 
 def read_arrays(files: Mapping[str, str | Path], layout_path: str | Path, load: ReadFile) -> Probes:
@@ -99,7 +98,7 @@ def find_arrays(folder: str | Path) -> dict[str, Path]:
     if len(path_of_sample) < len(files):
         names = Counter(map(sample_name, files))
         duplicates = listing(name for name, times in names.items() if times > 1)
-        message = f"holds two CEL files of {duplicates}; keep the one or the gzipped one"
+        message = f"holds two CEL files of {duplicates}; keep one of them"
         raise input_error(folder, message)
     return path_of_sample
 

@@ -181,6 +181,8 @@ def _check_columns(root: Any, file_name: str) -> None:
         node = pending.pop()
         if node.info.type.name in ("LIST", "VEC"):
             pending += node.value
+        if node.info.type.name == "S4":
+            pending += [cell.value[0] for _, cell in _iterate_slots(node)]
         if node.info.type.name != "VEC" or not node.info.object:
             continue
         slots = {name: cell.value[0].value for name, cell in _iterate_slots(node)}
@@ -189,7 +191,7 @@ def _check_columns(root: Any, file_name: str) -> None:
         name_counts = Counter(name.value for name in slots.get("names", []))
         repeated_names = [name for name, count in name_counts.items() if count > 1]
         if repeated_names:
-            columns = listing(str(name, errors="replace") for name in repeated_names)
+            columns = listing(str(name or b"NA", errors="replace") for name in repeated_names)
             raise input_error(
                 file_name,
                 f"column {columns} of the data.frame comes twice; in R make the names unique: "

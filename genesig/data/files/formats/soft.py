@@ -63,11 +63,13 @@ def entities(text: str, file_name: str) -> list[Entity]:
     """
     all_entities: list[Entity] = []
     lines = text.split("\n")
-    begin = 0
+    begin = 0  # index of the first line of a table, which is the number of the line above it
     for k, line in enumerate(lines):
         if not line.startswith(("^", "!")):
             continue
         word, _, value = (part.strip() for part in line[1:].partition("="))
+        if begin and (line[0] == "^" or word.lower().endswith("_table_begin")):
+            break  # the table before has no end
         if line[0] == "^":
             all_entities.append(Entity(word.upper(), value, k + 1))
         elif all_entities and word.lower().endswith("_table_begin"):
