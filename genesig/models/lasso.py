@@ -40,19 +40,15 @@ GAP_TOLERANCE = 1e-7  # largest relative duality gap of a fit that counts as con
 # of the logistic path
 MAX_VIOLATION = 1e-10  # share of tau by which the gradient of an unselected feature may exceed it
 MAX_GRADIENT = 1e-12  # share of tau_max up to which a gradient of selected features counts as 0
+# The same as a share of tau, while features join. It saves half of the Newton steps of a study of
+# 168 samples, a quarter with 38.
 LOOSE_GRADIENT_SHARE = 1e-2
-"""Share of tau up to which a gradient of selected features counts as 0 while features join.
-
-It saves half of the Newton steps of the lasso on a study of 168 samples, a quarter on one of 38.
-"""
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
 MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
 MAX_ODDS_ERROR = 1e-10  # between the log odds of probabilities and of coefficients
+# Share of the last change of the probabilities by which the next start goes further. It saves 29 %
+# of the Newton steps of elastic nets on studies with 38 and 168 samples.
 EXTRAPOLATED_SHARE = 0.8
-"""Share of the last change of the probabilities by which the next start goes further.
-
-It saves 29 % of the Newton steps of elastic nets on studies with 38 and 168 samples.
-"""
 MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
 
@@ -236,9 +232,9 @@ def _minimise_dual(
     With a squared penalty the coefficients follow from the probabilities p,
     ``b = S(Z'(positive - p)/n, tau) / ridge``, S the soft threshold. So Newton's method minimises
     ``(1/n) Σ p log p + (1 - p) log(1 - p) + (ridge/2) ||b||²``, the dual, over the n
-    probabilities, whose mean is the share of the class. Source: Li, Sun and Toh 2018.
+    probabilities, whose mean is the share of the class. features (d, n) are Z'.
 
-    features (d, n): Z'.
+    Source: Li, Sun and Toh 2018.
     """
     n = len(positive)
     p = probabilities
@@ -285,10 +281,7 @@ def _minimise_dual(
 
 
 def _share_inside(p: Array, step: Array, margin: float) -> float:
-    """Return the share of a step, at most 1, after which p (n,) is still above 0 and below 1.
-
-    margin: share of the way to the boundary that is left.
-    """
+    """Return the share of a step, at most 1, that leaves a margin of p's way to 0 or 1."""
     to_boundary = np.where(step > 0, 1 - p, p) / np.maximum(np.abs(step), 1e-300)
     return min(1.0, float((1 - margin) * to_boundary.min()))
 

@@ -156,10 +156,7 @@ class Study:
         return Results(self.folder / "results")
 
     def _write(self) -> None:
-        """Write the config and AnnData files of the study; raise if the folder is not its own.
-
-        Equal AnnData files keep their time, so that finished jobs are not repeated.
-        """
+        """Write config and changed AnnData files; raise if the folder is not the study's own."""
         import yaml
 
         config = self.folder / CONFIG_FILE

@@ -104,10 +104,7 @@ def graft(
 
 
 def _bisect(state: _State, low_lam: float, best: GraftedFit, n_features: int) -> GraftedFit:
-    """Return the solution of at most `n_features` at the smallest λ found, above `low_lam`.
-
-    Features that entered at `low_lam` stay in the state, with weights of 0.
-    """
+    """Return the fit of at most `n_features` at the smallest λ found between both, by bisection."""
     for _ in range(N_BISECTIONS):
         middle_lam = (low_lam + best.lam) / 2
         fit = _solve(state, middle_lam)

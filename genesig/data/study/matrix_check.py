@@ -69,7 +69,7 @@ def check_gene_names(matrix: Matrix, file: str) -> list[Problem]:
 
 
 def _n_repeats(groups: Sequence[Sequence[str]]) -> int:
-    """Return the number of names in groups of equal ones, without the first of each group."""
+    """Return the number of names in groups of equal ones, without the first ones."""
     return sum(len(group) - 1 for group in groups)
 
 
