@@ -273,7 +273,7 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
         return lone_values  # single values far from all others, which would hide their scale
     problems = list(check_unsummarised_probes(genes, normalise, file))
     are_counts = inputs.expression.has_counts
-    # Their values are on the scale of probes, of which `check_scale` would warn as well.
+    # Raw intensities of probes are warned of once, and not for their scale as well.
     problems = problems or list(check_scale(X, normalise, file, are_counts=are_counts))
     problems += check_mixed_scales(X[: len(samples)], samples, normalise, file)
     blocking_faults = list(check_counts(X[: len(samples)], genes, samples, normalise, file))

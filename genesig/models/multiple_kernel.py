@@ -158,7 +158,8 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         if not block_columns:
             raise InvalidProblem("blocks must have at least one block")
         for number, columns in enumerate(block_columns):
-            if columns.dtype.kind not in "iu" or columns.min() < 0 or columns.max() >= d:
+            are_numbers = columns.dtype.kind in "iu" and len(columns)
+            if not are_numbers or columns.min() < 0 or columns.max() >= d:
                 raise InvalidProblem(f"block {number} must name features from 0 to {d - 1}")
             if len(np.unique(columns)) < len(columns):
                 raise InvalidProblem(f"block {number} names a feature twice")

@@ -211,7 +211,8 @@ def test_weighted_constant_feature_has_scale_one(value):
 
 
 @pytest.mark.parametrize(
-    "blocks", [[], [[]], [[True, False, True]], [[0.9, 1.7]], [[0, 0]], [[0, 99]], [[-1]]]
+    "blocks",
+    [[], [[]], [range(0)], [[True, False, True]], [[0.9, 1.7]], [[0, 0]], [[0, 99]], [[-1]]],
 )
 def test_kernels_refuse_blocks_that_are_no_lists_of_features(blocks):
     X = np.random.default_rng(0).normal(size=(12, 3))
