@@ -117,7 +117,7 @@ CHIPS: dict[str, Broken] = {
         V__cdf=LAYOUTS["text"],
     ),
     "two files of one sample": chips(
-        ["a: holds two CEL files of 'S1'; keep the one"],
+        ["a: holds two CEL files of 'S1'; keep one of them"],
         S1__CEL__gz=gzip.compress(FORMS["text"](LIGHT[1])),
     ),
     "an empty array": chips(["S1.CEL: is empty; copy or download it again"], S1__CEL=b""),
