@@ -253,20 +253,39 @@ def make_reflector(row: Array, negligible: float) -> tuple[float, float]:
     return (reflected - last) / reflected, reflected
 
 
-@compiled
-def subtract_and_multiply(row: Array, v: Array, w: Array, x: Array, product: Array) -> None:
-    """Subtract ``v w' + w v'`` from a row of the lower triangle of A, and add its share of A x.
+@jitable
+def subtract_and_multiply(
+    A: Array, first: int, v: Array, w: Array, x: Array, product: Array
+) -> None:
+    """Subtract ``v w' + w v'`` from two rows of the lower triangle of A; add their share of A x.
 
-    `row` ends at the diagonal; `product` is A x by the rows above, and becomes A x by this one too.
+    The rows are `first` and the next. `product` is A x by the rows above, and becomes A x by these
+    too. Two rows share their loads, which saves a third of the time of a row alone.
     """
-    last = len(row) - 1
-    row_product = 0.0
-    for i in range(last):
-        row[i] -= v[last] * w[i] + w[last] * v[i]
-        row_product += row[i] * x[i]
-        product[i] += row[i] * x[last]
-    row[last] -= 2.0 * v[last] * w[last]
-    product[last] = row_product + row[last] * x[last]
+    second = first + 1
+    v_first = v[first]
+    v_second = v[second]
+    w_first = w[first]
+    w_second = w[second]
+    x_first = x[first]
+    x_second = x[second]
+    upper_row = A[first, :first]
+    lower_row = A[second, :first]
+    upper_product = 0.0
+    lower_product = 0.0
+    for i in range(first):
+        upper = upper_row[i] - v_first * w[i] - w_first * v[i]
+        lower = lower_row[i] - v_second * w[i] - w_second * v[i]
+        upper_row[i] = upper
+        lower_row[i] = lower
+        upper_product += upper * x[i]
+        lower_product += lower * x[i]
+        product[i] += upper * x_first + lower * x_second
+    A[first, first] -= 2.0 * v_first * w_first
+    A[second, first] -= v_second * w_first + w_second * v_first
+    A[second, second] -= 2.0 * v_second * w_second
+    product[first] = upper_product + A[first, first] * x_first + A[second, first] * x_second
+    product[second] = lower_product + A[second, first] * x_first + A[second, second] * x_second
 
 
 @compiled
@@ -290,8 +309,11 @@ def tridiagonalise(A: Array, diagonal: Array, off_diagonal: Array, beta: Array) 
         diagonal[i] = A[i, i]
         reflector = A[i, :i]
         beta[i], off_diagonal[i - 1] = make_reflector(reflector, MIN_ENTRY_SHARE * trace)
-        for row in range(i):
-            subtract_and_multiply(A[row, : row + 1], v, w, reflector, product)
+        if i % 2:
+            A[0, 0] -= 2.0 * v[0] * w[0]
+            product[0] = A[0, 0] * reflector[0]
+        for first in range(i % 2, i, 2):
+            subtract_and_multiply(A, first, v, w, reflector, product)
         # (I - β v v') A (I - β v v') = A - v w' - w v' with w = β A v - β² (v'A v) v / 2.
         overlap = 0.5 * beta[i] * beta[i] * dot(reflector, product)
         for row in range(i):
