@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from genesig.arrays import Array
 from genesig.compiled.column import fill_standardised_block
@@ -201,9 +202,14 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
     fixed = root_weights * rows.basis[:, in_training]
     if rows.centre:
         fixed = np.vstack([fixed, root_weights / np.linalg.norm(root_weights)])
-    remainder = np.eye(len(gram)) - fixed.T @ fixed
     weighted = root_weights[:, None] * gram * root_weights
-    u = remainder @ np.linalg.eigh(remainder @ weighted @ remainder)[1][:, -1]
+    # P W P = W - G - G' with the projection P = I - B'B, and G = B'(B W - B W B' B / 2)
+    product = fixed @ weighted
+    one_side = fixed.T @ (product - 0.5 * (product @ fixed.T) @ fixed)
+    last = len(weighted) - 1
+    projected = weighted - one_side - one_side.T
+    u = eigh(projected, subset_by_index=[last, last], overwrite_a=True)[1][:, 0]
+    u -= fixed.T @ (fixed @ u)
     direction = np.zeros(len(rows.root_weights))
     direction[in_training] = root_weights * u
     return direction
