@@ -74,9 +74,9 @@ class ScannedFeatures(NamedTuple):
     set_numbers: Array  # (c,)
     near_tau: Array  # (c,) level from which a gradient may exceed tau
     start: Array  # (c + 1,)
-    feature: Array  # (start[c],)
-    # (start[c],) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit
-    # of each training set, see `solvers.newton.scan_features`.
+    feature: Array  # (c d,) of which the first start[c] are filled, as in `level`
+    # (c d,) sizes of gradients; the check overwrites them. These and `near_tau` are in a unit of
+    # each training set, see `solvers.newton.scan_features`.
     level: Array
     largest_ratio: Array  # (c,) filled by the check: the largest ``|g| / (tau w)``, or 1
     # (c,) filled by the check: the sum of ``(|g| - tau w)²`` over the features above tau w
@@ -116,6 +116,28 @@ def solve_on_working_sets(
             return False
         progress.stage[q] = CHECK
     return True
+
+
+@compiled
+def fill_scanned(
+    products: Array, scales: Array, thresholds: Array, scanned: ScannedFeatures
+) -> None:
+    """Fill start, feature and level with the features whose level is not below the threshold.
+
+    A level is ``|product scale|``; 0 ∞ of a feature that is always checked is NaN, which passes.
+    products (c, d) are those with residuals, thresholds (c,); scales (q, d) of all training sets.
+    """
+    count = 0
+    scanned.start[0] = 0
+    for row in range(len(products)):
+        scale = scales[scanned.set_numbers[row]]
+        for j in range(products.shape[1]):
+            level = abs(products[row, j] * scale[j])
+            if not level < thresholds[row]:
+                scanned.feature[count] = j
+                scanned.level[count] = level
+                count += 1
+        scanned.start[row + 1] = count
 
 
 @compiled

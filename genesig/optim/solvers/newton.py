@@ -31,10 +31,11 @@ from genesig.compiled.working_sets import (
     ScannedFeatures,
     SolverProgress,
     check_all_features,
+    fill_scanned,
     solve_on_working_sets,
 )
 from genesig.optim.solution import NOT_COMPUTED, Path
-from genesig.optim.training import TrainingSets, feature_blocks, rows_of_sets
+from genesig.optim.training import TrainingSets, rows_of_sets
 
 MAX_SCALE_RATIO = 10  # training scale over that of all rows, above which float32 is inexact
 LEAP_SHARE = 0.8
@@ -350,50 +351,22 @@ def scan_features(
     residual = fits.weighted_residual[set_numbers]
     n = fits.weighted_residual.shape[1]
     length = np.maximum(np.sqrt(np.einsum("qi,qi->q", residual, residual)), 1e-200)
-    single_residuals = (residual / length[:, None]).astype(np.float32)
+    products = (residual / length[:, None]).astype(np.float32) @ screen.features
     unit = 2.0 / fits.n_rows[set_numbers] * length * screen.top[set_numbers]
     near_tau = fits.point.tau[set_numbers] - (n + 4) * SINGLE_EPS * np.sqrt(n) * unit
     threshold = np.minimum(near_tau, min_gradient[set_numbers]) / unit
-    blocks = [
-        _levels_above(
-            single_residuals @ screen.features[:, feature_slice],
-            screen.scaled,
-            set_numbers,
-            feature_slice,
-            threshold,
-        )
-        for feature_slice in feature_blocks(len(screen.scaled[0]), len(set_numbers))
-    ]
-    position, feature, levels = map(np.concatenate, zip(*blocks, strict=True))
-    order = np.argsort(position, kind="stable")
-    start = np.searchsorted(position[order], np.arange(len(set_numbers) + 1))
-    return ScannedFeatures(
+    scanned = ScannedFeatures(
         set_numbers=set_numbers,
         near_tau=near_tau / unit,
-        start=start,
-        feature=feature[order].astype(np.int32),
-        level=levels[order],
+        start=np.empty(len(set_numbers) + 1, dtype=np.int64),
+        feature=np.empty(products.size, dtype=np.int32),
+        level=np.empty(products.size, dtype=np.float32),
         largest_ratio=np.empty(len(set_numbers)),
         excess_squares=np.empty(len(set_numbers)),
     )
-
-
-def _levels_above(
-    levels: Array, scales: Array, set_numbers: Array, feature_slice: slice, thresholds: Array
-) -> tuple[Array, Array, Array]:
-    """Return set position, feature and level of all levels that are not below their threshold.
-
-    levels (c, block) are products with residuals; they are scaled in place. scales (q, d) are those
-    of all training sets, thresholds (c,) those of the scanned ones.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        # 0 ∞ of a feature that is always checked is NaN, which passes.
-        levels *= scales[set_numbers, feature_slice]
-        entries = np.flatnonzero(
-            ~(np.abs(levels, out=levels) < thresholds.astype(np.float32)[:, None])
-        )
-    position, feature = np.divmod(entries, levels.shape[1])
-    return position, feature + feature_slice.start, levels.ravel()[entries]
+    with np.errstate(over="ignore"):
+        fill_scanned(products, screen.scaled, threshold.astype(np.float32), scanned)
+    return scanned
 
 
 def strong_rule(tau: Array, next_tau: Array, mu_changes: Array | bool) -> Array:
