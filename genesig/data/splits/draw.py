@@ -471,9 +471,11 @@ def _exchangeable_blocks(
     groups = np.arange(len(y)) if groups is None else groups
     batch = np.zeros(len(y)) if batches is None else batches
     strata: dict[tuple[Any, ...], list[Array]] = {}  # what exchangeable blocks share -> blocks
-    for group in np.unique(groups):
-        rows = np.flatnonzero(groups == group)
-        if len(np.unique(y[rows])) == 1:
+    _, group_codes = np.unique(groups, return_inverse=True)
+    rows_by_group = np.argsort(group_codes, kind="stable")
+    group_ends = np.cumsum(np.bincount(group_codes))
+    for group, rows in enumerate(np.split(rows_by_group, group_ends[:-1])):
+        if (y[rows] == y[rows[0]]).all():
             # Samples of one batch have one number; a group in several batches is exchanged with
             # those that have as many samples in each.
             rows = rows[np.argsort(batch[rows], kind="stable")]
