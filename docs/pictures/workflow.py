@@ -10,6 +10,7 @@ STAGES = {
     "Files": ("fetch", "validate", "read", "normalise", "split"),
     "Fits, in batches": (
         "fit",
+        "fit_observed",
         "fit_final",
         "fit_subsamples",
         "chance",

@@ -25,7 +25,7 @@ FEW_FITS = {
     "controls": {"permutations": 3, "permutations_per_job": 1, "baselines": ["dummy"]},
     "nonlinear": {"enabled": False},
 }
-N_FITS = 4  # three permutations and the labels as they are
+N_FITS = 3  # one for each permutation
 
 
 @pytest.fixture(autouse=True)

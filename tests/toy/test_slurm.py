@@ -141,7 +141,8 @@ def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(
     size = Size(**json.loads((study / "results/validation.json").read_text())["size"])
     costs = study_costs(config, size)
     alone = [job for job in jobs if not job.rule.startswith("start")]
-    assert {job.rule for job in alone} == {"chance", "fit", "fit_final", "baselines", "null"}
+    fit_rules = {"fit", "fit_observed", "fit_final"}
+    assert {job.rule for job in alone} == {"chance", "baselines", "null", *fit_rules}
     for job in alone:
         expected = job_resources(costs.get(job.rule, costs["others"]))
         assert job.memory_mb == expected["mem_mb"]

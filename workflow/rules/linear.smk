@@ -15,6 +15,8 @@ rule fit:
         first="results/linear/final.npz",  # jobs that begin together would each compile
     output:
         "results/linear/{labels}/{batch}.npz",
+    wildcard_constraints:
+        labels="permuted-.+",
     log:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
@@ -29,6 +31,15 @@ rule fit:
         **LINEAR_SETTINGS,
     script:
         "../scripts/fit.py"
+
+
+# Before the permutations: the short jobs that need no permutation then fill the cores at the end.
+use rule fit as fit_observed with:
+    wildcard_constraints:
+        labels="observed",
+    priority: 6
+    resources:
+        **needs("fit_observed"),
 
 
 # First of the fits: after an installation it compiles the solver, and it does so once for all.
@@ -76,7 +87,7 @@ rule fit_final:
         "../scripts/fit_final.py"
 
 
-# Before the permutations, as `gather` is: the short jobs that follow fill the cores at the end.
+# Early for the same reason as `fit_observed`.
 rule fit_subsamples:
     input:
         **STUDY_AND_CHANCE,

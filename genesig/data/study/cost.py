@@ -159,10 +159,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     permutations_per_job = controls["permutations_per_job"]
     n_batches = min(splits["batches"], size.splits)  # of outer splits, not of samples
     splits_per_batch = -(-size.splits // n_batches)
-    # For each batch, one job for the observed labels and those for the permuted ones, rounded up.
-    n_jobs = n_batches * (1 + -(-n_permutations // permutations_per_job))
+    n_permuted_jobs = n_batches * -(-n_permutations // permutations_per_job)
     permutations_of_job = max(1, min(n_permutations, permutations_per_job))
-    all_fit_seconds = size.splits * (observed_seconds + n_permutations * permuted_seconds)
     half_sample_size = replace(size, training=size.samples // 2)
     subsample_seconds = splits["subsamples"] * (
         _fit_seconds(config, half_sample_size) + _fdr_model_seconds(config, half_sample_size)
@@ -176,13 +174,11 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         BASELINE_SECONDS + BASELINE_SECONDS_PER_VALUE * size.samples * size.genes
     )
     costs = {
-        "fit": Cost(
-            seconds=JOB_SECONDS
-            + splits_per_batch * max(observed_seconds, permutations_of_job * permuted_seconds),
+        "fit_observed": Cost(
+            seconds=JOB_SECONDS + splits_per_batch * observed_seconds,
             megabytes=many_fits_mb,
-            total_seconds=n_jobs * JOB_SECONDS + all_fit_seconds,
-            n_jobs=n_jobs,
-            n_permutations=permutations_of_job,
+            total_seconds=n_batches * JOB_SECONDS + size.splits * observed_seconds,
+            n_jobs=n_batches,
         ),
         "chance": _single_job(_chance_seconds(config, size), many_fits_mb),
         # The search is repeated with other inner folds; all else is computed once.
@@ -193,6 +189,15 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "baselines": _single_job(baseline_seconds, BASELINES_MB + BASELINE_MATRICES * matrix_mb),
         "others": _other_jobs_cost(size, matrix_mb),
     }
+    if n_permutations:
+        costs["fit"] = Cost(
+            seconds=JOB_SECONDS + splits_per_batch * permutations_of_job * permuted_seconds,
+            megabytes=many_fits_mb,
+            total_seconds=n_permuted_jobs * JOB_SECONDS
+            + size.splits * n_permutations * permuted_seconds,
+            n_jobs=n_permuted_jobs,
+            n_permutations=permutations_of_job,
+        )
     if n_modules := config["quality"]["modules"]:
         costs["modules"] = _single_job(
             MODULE_SECONDS_PER_VALUE * n_modules * size.samples * size.genes, 250 + 6 * matrix_mb
@@ -221,7 +226,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     if size.published_sets:
         costs["published"] = _published_cost(size, splits["repeats"], SINGLE_FIT_MB + data_mb)
     if config["structured"]["sets"] is not None:
-        costs |= _set_costs(config, size, n_jobs)
+        costs |= _set_costs(config, size, n_batches + n_permuted_jobs)
     return costs
 
 
