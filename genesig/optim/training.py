@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from genesig.arrays import Array
 from genesig.compiled.column import fill_standardised_block
@@ -197,6 +196,8 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
     gram: Z Z' (n_train, n_train) of the training rows, before weights, mean and covariates.
     rows.basis is orthonormal on these rows, and orthogonal to √v if they are centred.
     """
+    from scipy.linalg import eigh  # slow to import, and other jobs import this module
+
     in_training = np.flatnonzero(rows.root_weights)
     root_weights = rows.root_weights[in_training]
     fixed = root_weights * rows.basis[:, in_training]

@@ -15,12 +15,12 @@ rule fit:
         first="results/linear/final.npz",  # jobs that begin together would each compile
     output:
         "results/linear/{labels}/{batch}.npz",
-    wildcard_constraints:
-        labels="permuted-.+",
     log:
         "logs/fit/{labels}/{batch}.log",
     benchmark:
         "results/times/{labels}/{batch}.tsv"
+    wildcard_constraints:
+        labels="permuted-.+",
     priority: 5
     conda:
         "../envs/genesig.yaml"
