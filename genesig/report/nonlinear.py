@@ -238,17 +238,19 @@ def draw_gene_frequencies(rows: Sequence[SelectedGene], threshold: float) -> Fig
     figure, frequency_axes, norm_axes = charts.frequencies(
         names, bold, threshold, "size of the derivative"
     )
-    for y, row in enumerate(rows):
-        frequency = row["cv_frequency"]
-        linear_frequency = row["linear_cv_frequency"]
-        low, high = sorted((frequency, linear_frequency))
-        frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
-        frequency_axes.scatter(
-            linear_frequency, y, s=30, facecolor=PAPER, edgecolor=GENESIG_COLOUR, lw=1.4, zorder=3
-        )
-        frequency_axes.scatter(frequency, y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4)
-        if row["mean_norm"] is not None:
-            norm_axes.hlines(y, 0, row["mean_norm"], color=NONLINEAR_COLOUR, lw=3.2)
+    y = np.arange(len(rows))
+    frequency = np.array([row["cv_frequency"] for row in rows])
+    linear_frequency = np.array([row["linear_cv_frequency"] for row in rows])
+    low = np.minimum(frequency, linear_frequency)
+    high = np.maximum(frequency, linear_frequency)
+    frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
+    frequency_axes.scatter(
+        linear_frequency, y, s=30, facecolor=PAPER, edgecolor=GENESIG_COLOUR, lw=1.4, zorder=3
+    )
+    frequency_axes.scatter(frequency, y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4)
+    norm = np.array([row["mean_norm"] for row in rows], dtype=float)  # None becomes NaN
+    is_known = ~np.isnan(norm)
+    norm_axes.hlines(y[is_known], 0, norm[is_known], color=NONLINEAR_COLOUR, lw=3.2)
     for ax in (frequency_axes, norm_axes):
         name_rows(ax, gene_names([row["gene"] for row in rows], [row["symbol"] for row in rows]))
     norm_axes.set_xlim(left=0)
