@@ -19,6 +19,7 @@ from genesig.compiled.algebra import (
     cholesky,
     dot,
     indices_by_sign,
+    multiply_rows,
     solve_lower,
     solve_upper,
 )
@@ -93,18 +94,20 @@ def dual_objective(problem: DualProblem, line: DualLine, alpha: float) -> float:
 def standardised_features(fit: LassoFit, features: Array, rows: Array) -> Array:
     """Return features (W,) standardised on the training rows alone, times √v, (W, len(rows))."""
     n = len(rows)
-    Z = np.empty((len(features), len(rows)))
-    basis = np.empty((len(fit.basis), len(rows)))
+    Z = np.empty((len(features), n))
+    basis = np.empty((len(fit.basis), n))
+    root_weights = fit.root_weights[rows]
     for k in range(len(basis)):
         for i in range(n):
             basis[k, i] = fit.basis[k, rows[i]]
     for w in range(len(features)):
-        j = features[w]
+        values = fit.F[features[w]]
+        mean = fit.mean[features[w]]
+        inverse = fit.inverse_scale[features[w]]
+        z = Z[w]
         for i in range(n):
-            Z[w, i] = fit.root_weights[rows[i]] * (
-                fit.inverse_scale[j] * (fit.F[j, rows[i]] - fit.mean[j])
-            )
-        subtract_covariates(basis, Z[w])
+            z[i] = root_weights[i] * (inverse * (values[rows[i]] - mean))
+        subtract_covariates(basis, z)
     return Z
 
 
@@ -246,8 +249,7 @@ def solve_dual(
             steepest_descent[i] = line.direction[i]
         solve_lower(K, n, line.direction)
         solve_upper(K, n, line.direction)
-        for w in range(len(features)):
-            line.z_direction[w] = dot(problem.Z[w], line.direction)
+        multiply_rows(problem.Z, line.direction, len(features), line.z_direction)
         alpha = 1.0 if fixed else line_search(problem, line, dot(steepest_descent, line.direction))
         changed = move_along(problem, line, alpha, signs)
         if alpha == 1.0 and changed == 0 and not fixed:
