@@ -18,6 +18,7 @@ OMICS_TABLES = ["omics"] if config["data"]["omics"] else []
 PATIENT_TABLES = ["patients", "score_effect", "subgroups", "next_study"]
 
 
+# It comes before jobs for which the report does not wait.
 rule null:
     input:
         **STUDY,
@@ -29,6 +30,7 @@ rule null:
         null_cv_frequency="results/null_cv_frequency.tsv",
     log:
         "logs/null.log",
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:

@@ -36,6 +36,7 @@ rule nonlinear_fit:
         "../scripts/nonlinear_fit.py"
 
 
+# Early, as `controls` and the report wait for its tables.
 rule nonlinear_final:
     input:
         user_files(config["nonlinear"]["groups"]),
@@ -47,6 +48,7 @@ rule nonlinear_final:
         "logs/nonlinear_final.log",
     benchmark:
         "results/times/nonlinear/final.tsv"
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:
@@ -71,6 +73,7 @@ rule nonlinear_gather:
         **shown(*NONLINEAR_TABLES[:-1]),
     log:
         "logs/nonlinear_gather.log",
+    priority: 6
     conda:
         "../envs/genesig.yaml"
     resources:
