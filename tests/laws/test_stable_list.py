@@ -163,16 +163,15 @@ def test_error_exactly_at_the_bound_is_within_it():
 
 
 def test_agreements_that_differ_by_rounding_are_equal():
-    lists_a = [
-        np.array(genes)
-        for genes in ([0, 2, 5, 6, 7, 9, 11], [1, 3, 4, 5, 9, 11], [2, 4, 6, 8, 9, 11])
+    in_all_lists = [5, 6, 7, 8]
+    longer_lists = [
+        np.array([*genes, *in_all_lists]) for genes in ([0, 1, 3, 4], [1, 2, 4], [2, 3])
     ]
-    lists_b = [
-        np.sort(np.array([9, 7, 0, 1, 2, 4, 5, 11, 6, 10, 8, 3])[genes]) for genes in lists_a
-    ]
-    assert agreement(lists_a, N_GENES) > agreement(lists_b, N_GENES)
-    error = np.array([[[0.2, 0.3], [0.3, 0.2]]])  # the larger lam decides
-    assert choose(error, np.full_like(error, 0.1), [[lists_a, lists_b]], N_GENES)[0] == (1, 1, 0)
+    shorter_lists = [genes[:-2] for genes in longer_lists]  # the agreement is 3/7 of both
+    assert agreement(longer_lists, N_GENES) > agreement(shorter_lists, N_GENES)
+    error = np.full((1, 2, 1), 0.2)
+    lists = [[longer_lists, shorter_lists]]
+    assert choose(error, np.zeros_like(error), lists, N_GENES)[0] == (1, 0, 0)
 
 
 def test_agreement_comes_before_length_and_length_before_lam():

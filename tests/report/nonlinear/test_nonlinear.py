@@ -335,13 +335,8 @@ def test_frequencies_of_both_selections_stand_on_the_line_of_their_gene():
     frequency_axes, norm_axes = draw_gene_frequencies(rows, 0.75).axes
     white = to_hex(PAPER)
     blue = to_hex(NONLINEAR_COLOUR)
-    assert dots(frequency_axes) == [
-        ([[0.6, 0]], white),
-        ([[0.9, 0]], blue),
-        ([[0.8, 1]], white),
-        ([[0.3, 1]], blue),
-    ]
-    joined = [line for (line,), _ in segments(frequency_axes)]
+    assert dots(frequency_axes) == [([[0.6, 0], [0.8, 1]], white), ([[0.9, 0], [0.3, 1]], blue)]
+    ((joined, _),) = segments(frequency_axes)
     assert joined == [[0.6, 0, 0.9, 0], [0.3, 1, 0.8, 1]]
     assert segments(norm_axes) == [([[0, 0, 0.4, 0]], blue)]
     assert norm_axes.get_xlim()[0] == 0
