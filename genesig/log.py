@@ -40,10 +40,12 @@ def log_to(path: str, rename_files: Callable[[str], str] = str) -> None:
 def _collect_garbage_rarely() -> None:
     """Collect garbage less often: most objects of a job live as long as it does.
 
-    This saves a tenth of the time in which code is compiled, for some 20 MB.
+    This saves a tenth of the time in which code is compiled, for some 20 MB. Without a last
+    collection, a job ends a tenth of a second earlier.
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
+    atexit.register(gc.freeze)
 
 
 def announce(sentence: str) -> None:
