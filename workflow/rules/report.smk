@@ -142,7 +142,12 @@ rule job_times:
 # The last words of a run: where the report is, and its first sentences.
 onsuccess:
     import sys
+    import threading
     from genesig.report.card import closing_lines
 
     if last_lines := closing_lines("results"):
         print(last_lines, file=sys.stderr)
+    # Snakemake's timers would hold the end of the run for up to a second.
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
