@@ -268,7 +268,8 @@ def test_the_picture_of_the_workflow_is_current():
     drawn = runpy.run_path(str(ROOT / "docs/pictures/workflow.py"))
     files = sorted((ROOT / "workflow/rules").glob("*.smk"))
     text = "".join(path.read_text(encoding="utf-8") for path in files)
-    rules = set(re.findall(r"^ *rule (\w+):$", text, re.MULTILINE)) - {"upload", "upload_folder"}
+    rule_line = r"^ *(?:use rule \w+ as|rule) (\w+)(?: with)?:$"
+    rules = set(re.findall(rule_line, text, re.MULTILINE)) - {"upload", "upload_folder"}
     assert rules == {rule for stage in drawn["STAGES"].values() for rule in stage}
     picture = (ROOT / "docs/pictures/workflow.svg").read_text(encoding="utf-8")
     assert picture == drawn["drawing"](), "run: python docs/pictures/workflow.py"
