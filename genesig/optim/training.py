@@ -204,13 +204,17 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
     if rows.centre:
         fixed = np.vstack([fixed, root_weights / np.linalg.norm(root_weights)])
     weighted = root_weights[:, None] * gram * root_weights
-    # P W P = W - G - G' with the projection P = I - B'B, and G = B'(B W - B W B' B / 2)
+    # P W P = W - G - G' with W = `weighted`, P = I - B'B of B = `fixed`, and `one_side`
+    # G = B'(B W - B W B' B / 2)
     product = fixed @ weighted
     one_side = fixed.T @ (product - 0.5 * (product @ fixed.T) @ fixed)
     last = len(weighted) - 1
     projected = weighted - one_side - one_side.T
-    u = eigh(projected, subset_by_index=[last, last], overwrite_a=True)[1][:, 0]
-    u -= fixed.T @ (fixed @ u)
+    vectors = eigh(projected, subset_by_index=[last, last])[1]
+    if not vectors.size:  # LAPACK may find none if the largest eigenvalue is repeated
+        vectors = np.linalg.eigh(projected)[1]
+    u = vectors[:, -1]
+    u = u - fixed.T @ (fixed @ u)  # rounding leaves a part along B
     direction = np.zeros(len(rows.root_weights))
     direction[in_training] = root_weights * u
     return direction

@@ -55,6 +55,17 @@ def test_norm_of_features_of_any_size_is_exact(centre, unit_variance):
         np.testing.assert_allclose(sets.norm[k], np.linalg.norm(Z, 2) ** 2 / 20, rtol=1e-11)
 
 
+@pytest.mark.parametrize("unit_variance", [False, True])
+@pytest.mark.parametrize("n_samples", [2, 13, 32, 33, 40])
+def test_norm_of_equidistant_samples_is_exact(n_samples, unit_variance):
+    """All their eigenvalues but one are equal, of which LAPACK may return no vector."""
+    y = np.arange(n_samples)[:, None] % 2.0
+    rows = np.ones((n_samples, 1), dtype=bool)
+    sets = training_sets(np.eye(n_samples), y, rows, centre=True, unit_variance=unit_variance)
+    Z, _ = sets.problem(0)
+    np.testing.assert_allclose(sets.norm[0], np.linalg.norm(Z, 2) ** 2 / n_samples, rtol=1e-11)
+
+
 def test_norm_with_weights_and_covariates_is_exact():
     X, Y, rows = draw_data(1)
     rng = np.random.default_rng(5)
