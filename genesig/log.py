@@ -45,7 +45,7 @@ def _collect_garbage_rarely() -> None:
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    atexit.register(gc.freeze)
+    atexit.register(gc.freeze)  # Python collects no frozen objects when it ends
 
 
 def announce(sentence: str) -> None:

@@ -124,8 +124,9 @@ def fill_scanned(
 ) -> None:
     """Fill start, feature and level with the features whose level is not below the threshold.
 
-    A level is ``|product scale|``; 0 ∞ of a feature that is always checked is NaN, which passes.
-    products (c, d) are those with residuals, thresholds (c,); scales (q, d) of all training sets.
+    A level is ``|product scale|``. A feature that is always checked has the scale ∞; with the
+    product 0 its level is NaN, which passes. products (c, d): of features and residuals.
+    thresholds (c,). scales (q, d): of all training sets.
     """
     count = 0
     scanned.start[0] = 0

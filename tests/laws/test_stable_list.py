@@ -167,7 +167,8 @@ def test_agreements_that_differ_by_rounding_are_equal():
     longer_lists = [
         np.array([*genes, *in_all_lists]) for genes in ([0, 1, 3, 4], [1, 2, 4], [2, 3])
     ]
-    shorter_lists = [genes[:-2] for genes in longer_lists]  # the agreement is 3/7 of both
+    shorter_lists = [genes[:-2] for genes in longer_lists]  # without two genes of all lists
+    # Both are 3/7, but for rounding.
     assert agreement(longer_lists, N_GENES) > agreement(shorter_lists, N_GENES)
     error = np.full((1, 2, 1), 0.2)
     lists = [[longer_lists, shorter_lists]]

@@ -17,7 +17,7 @@ CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
 RULES = {
     name
     for file in (ROOT / "workflow/rules").glob("*.smk")
-    for name in re.findall(r"^ *rule (\w+):", file.read_text(), re.MULTILINE)
+    for name in re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", file.read_text(), re.MULTILINE)
 }
 
 

@@ -18,7 +18,7 @@ OMICS_TABLES = ["omics"] if config["data"]["omics"] else []
 PATIENT_TABLES = ["patients", "score_effect", "subgroups", "next_study"]
 
 
-# It comes before jobs for which the report does not wait.
+# Before the jobs for which the report does not wait.
 rule null:
     input:
         **STUDY,

@@ -20,7 +20,7 @@ rule fit:
     benchmark:
         "results/times/{labels}/{batch}.tsv"
     wildcard_constraints:
-        labels="permuted-.+",
+        labels=r"permuted-\d+-\d+",
     priority: 5
     conda:
         "../envs/genesig.yaml"

@@ -36,7 +36,7 @@ rule nonlinear_fit:
         "../scripts/nonlinear_fit.py"
 
 
-# Early, as `controls` and the report wait for its tables.
+# Early, because `controls` and the report wait for its tables and those of `nonlinear_gather`.
 rule nonlinear_final:
     input:
         user_files(config["nonlinear"]["groups"]),

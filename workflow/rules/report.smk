@@ -147,7 +147,8 @@ onsuccess:
 
     if last_lines := closing_lines("results"):
         print(last_lines, file=sys.stderr)
-    # Snakemake's timers would hold the end of the run for up to a second.
+    # Timers of Snakemake's scheduler would hold the end of the run for up to a second.
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
-            thread.cancel()
+            if thread.function.__module__.startswith("snakemake."):
+                thread.cancel()

@@ -474,7 +474,7 @@ def _exchangeable_blocks(
     _, group_codes = np.unique(groups, return_inverse=True)
     rows_by_group = np.argsort(group_codes, kind="stable")
     group_ends = np.cumsum(np.bincount(group_codes))
-    for group, rows in enumerate(np.split(rows_by_group, group_ends[:-1])):
+    for group_code, rows in enumerate(np.split(rows_by_group, group_ends[:-1])):
         if (y[rows] == y[rows[0]]).all():
             # Samples of one batch have one number; a group in several batches is exchanged with
             # those that have as many samples in each.
@@ -482,7 +482,7 @@ def _exchangeable_blocks(
             strata.setdefault((side_code[rows[0]], tuple(batch[rows])), []).append(rows)
         else:
             for batch_name in np.unique(batch[rows]):
-                strata[side_code[rows[0]], batch_name, group] = list(
+                strata[side_code[rows[0]], batch_name, group_code] = list(
                     rows[batch[rows] == batch_name][:, None]
                 )
     return list(strata.values())

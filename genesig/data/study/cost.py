@@ -160,7 +160,6 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     n_batches = min(splits["batches"], size.splits)  # of outer splits, not of samples
     splits_per_batch = -(-size.splits // n_batches)
     n_permuted_jobs = n_batches * -(-n_permutations // permutations_per_job)
-    permutations_of_job = max(1, min(n_permutations, permutations_per_job))
     half_sample_size = replace(size, training=size.samples // 2)
     subsample_seconds = splits["subsamples"] * (
         _fit_seconds(config, half_sample_size) + _fdr_model_seconds(config, half_sample_size)
@@ -190,6 +189,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "others": _other_jobs_cost(size, matrix_mb),
     }
     if n_permutations:
+        permutations_of_job = min(n_permutations, permutations_per_job)
         costs["fit"] = Cost(
             seconds=JOB_SECONDS + splits_per_batch * permutations_of_job * permuted_seconds,
             megabytes=many_fits_mb,
@@ -451,7 +451,7 @@ def expected_seconds_of_job(
 ) -> float:
     """Return the estimated seconds of a job, by the number of permutations that its labels name.
 
-    Labels ``permuted-3-12`` are ten permutations, ``observed`` none, which takes as long as one.
+    Labels ``permuted-3-12`` are ten permutations; ``observed`` counts as one.
     Without labels the mean job of the rule is meant.
     """
     cost = costs.get(rule)

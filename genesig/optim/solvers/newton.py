@@ -364,7 +364,7 @@ def scan_features(
         largest_ratio=np.empty(len(set_numbers)),
         excess_squares=np.empty(len(set_numbers)),
     )
-    with np.errstate(over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # 0 ∞ warns in uncompiled code
         fill_scanned(products, screen.scaled, threshold.astype(np.float32), scanned)
     return scanned
 
