@@ -14,10 +14,11 @@ from study_runs import lay_out_studies, make_study, run
 
 PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
+RULE_START = r"^ *(?:use rule \w+ as|rule) "
 RULES = {
     name
     for file in (ROOT / "workflow/rules").glob("*.smk")
-    for name in re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", file.read_text(), re.MULTILINE)
+    for name in re.findall(RULE_START + r"(\w+)", file.read_text(), re.MULTILINE)
 }
 
 
@@ -53,8 +54,9 @@ def test_profile_of_a_cluster_leaves_the_resources_of_the_site(name: str) -> Non
 @pytest.mark.parametrize("rule", sorted(RULES - {"all"}))
 def test_every_rule_asks_for_memory_and_time(rule: str) -> None:
     texts = [file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")]
-    bodies = [re.split(rf"^ *rule {rule}:$", text, flags=re.MULTILINE)[1:] for text in texts]
-    body = re.split(r"^ *rule ", "".join(body for [body] in filter(None, bodies)), flags=re.M)[0]
+    first_line = rf"{RULE_START}{rule}(?: with)?:$"
+    bodies = [re.split(first_line, text, flags=re.MULTILINE)[1:] for text in texts]
+    body = re.split(RULE_START, "".join(body for [body] in filter(None, bodies)), flags=re.M)[0]
     assert re.search(r"resources:\n +\*\*needs(_before_reading)?\(", body)
 
 
