@@ -119,7 +119,7 @@ def solve_on_working_sets(
 
 
 @compiled
-def fill_scanned(
+def fill_scanned_features(
     products: Array, scales: Array, thresholds: Array, scanned: ScannedFeatures
 ) -> None:
     """Fill start, feature and level with the features whose level is not below the threshold.

@@ -209,10 +209,10 @@ def _principal_direction(gram: Array, rows: TrainingRows) -> Array:
     product = fixed @ weighted
     one_side = fixed.T @ (product - 0.5 * (product @ fixed.T) @ fixed)
     last = len(weighted) - 1
-    projected = weighted - one_side - one_side.T
-    vectors = eigh(projected, subset_by_index=[last, last])[1]
+    projected_gram = weighted - one_side - one_side.T
+    vectors = eigh(projected_gram, subset_by_index=[last, last])[1]
     if not vectors.size:  # LAPACK may find none if the largest eigenvalue is repeated
-        vectors = np.linalg.eigh(projected)[1]
+        vectors = np.linalg.eigh(projected_gram)[1]
     u = vectors[:, -1]
     u = u - fixed.T @ (fixed @ u)  # rounding leaves a part along B
     direction = np.zeros(len(rows.root_weights))

@@ -148,7 +148,6 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     """
     splits = config["splits"]
     controls = config["controls"]
-    nonlinear = config["nonlinear"]
     structured = config["structured"]
     matrix_mb = 8e-6 * size.samples * size.genes
     fit_seconds = _fit_seconds(config, size)
@@ -202,19 +201,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         costs["modules"] = _single_job(
             MODULE_SECONDS_PER_VALUE * n_modules * size.samples * size.genes, 250 + 6 * matrix_mb
         )
-    if nonlinear["enabled"]:
-        # one of each inner fold and pair of settings, then one of the training set
-        n_paths = 1 + _n_inner_folds(config, size) * len(nonlinear["nu"]) * len(nonlinear["width"])
-        split_seconds = n_paths * _nonlinear_path_seconds(config, size)
-        job_mb = 250 + 4 * matrix_mb
-        all_seconds = n_batches * JOB_SECONDS + size.splits * split_seconds
-        costs["nonlinear_fit"] = Cost(
-            seconds=JOB_SECONDS + splits_per_batch * split_seconds,
-            megabytes=job_mb,
-            total_seconds=all_seconds,
-            n_jobs=n_batches,
-        )
-        costs["nonlinear_final"] = _single_job(split_seconds, job_mb)
+    if config["nonlinear"]["enabled"]:
+        costs |= _nonlinear_costs(config, size, n_batches, matrix_mb)
     if omics := config["data"]["omics"]:
         # Each omic is left out once. With learned factors their number is unknown: two as a rule.
         seconds = _chance_seconds(config, size) + size.splits * observed_seconds
@@ -265,6 +253,26 @@ def _published_cost(size: Size, n_repeats: int, base_mb: float) -> Cost:
     return _single_job(
         REFIT_SECONDS * n_lists, base_mb + scores_mb + MB_PER_READ_MEMBER * size.published_members
     )
+
+
+def _nonlinear_costs(
+    config: Mapping[str, Any], size: Size, n_batches: int, matrix_mb: float
+) -> dict[str, Cost]:
+    """Return the costs of nonlinear selection on a matrix of `matrix_mb` MB: batches, final fit."""
+    nonlinear = config["nonlinear"]
+    # one of each inner fold and pair of settings, then one of the training set
+    n_paths = 1 + _n_inner_folds(config, size) * len(nonlinear["nu"]) * len(nonlinear["width"])
+    split_seconds = n_paths * _nonlinear_path_seconds(config, size)
+    job_mb = 250 + 4 * matrix_mb
+    return {
+        "nonlinear_fit": Cost(
+            seconds=JOB_SECONDS + -(-size.splits // n_batches) * split_seconds,
+            megabytes=job_mb,
+            total_seconds=n_batches * JOB_SECONDS + size.splits * split_seconds,
+            n_jobs=n_batches,
+        ),
+        "nonlinear_final": _single_job(split_seconds, job_mb),
+    }
 
 
 def _set_costs(config: Mapping[str, Any], size: Size, n_jobs: int) -> dict[str, Cost]:

@@ -31,7 +31,7 @@ from genesig.compiled.working_sets import (
     ScannedFeatures,
     SolverProgress,
     check_all_features,
-    fill_scanned,
+    fill_scanned_features,
     solve_on_working_sets,
 )
 from genesig.optim.solution import NOT_COMPUTED, Path
@@ -365,7 +365,7 @@ def scan_features(
         excess_squares=np.empty(len(set_numbers)),
     )
     with np.errstate(invalid="ignore", over="ignore"):  # 0 ∞ warns in uncompiled code
-        fill_scanned(products, screen.scaled, threshold.astype(np.float32), scanned)
+        fill_scanned_features(products, screen.scaled, threshold.astype(np.float32), scanned)
     return scanned
 
 
