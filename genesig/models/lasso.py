@@ -49,6 +49,10 @@ MAX_ODDS_ERROR = 1e-10  # between the log odds of probabilities and of coefficie
 # Share of the last change of the probabilities by which the next start goes further. It saves 29 %
 # of the Newton steps of elastic nets on studies with 38 and 168 samples.
 EXTRAPOLATED_SHARE = 0.8
+MIN_DECREASE = 1e-15  # share of the objective below which its decrease is rounding
+# Squared penalty, in units of the largest mean square of a feature, from which the dual is
+# minimised. Newton's method on the dual fails at 1e-6 and less, as features have before scaling.
+MIN_DUAL_RIDGE = 1e-4
 MIN_CURVATURE = 1e-13
 """Share of the trace that is added to the Hessian: selected features may depend on each other."""
 
@@ -205,76 +209,82 @@ def logistic_lasso_path(
         np.zeros(0, dtype=np.int64),
         np.zeros(0),
     )
-    probabilities = np.full(len(y), positive_share)
-    change = np.zeros(len(y))  # of the probabilities, between the last two tau
+    squared_weight = 1 / l1_share - 1
+    smallest_ridge = tau_max * float(np.min(tau_shares)) * squared_weight
+    by_dual = smallest_ridge > MIN_DUAL_RIDGE * np.square(Z).mean(axis=0).max()
+    signs = np.where(y > 0, 1.0, -1.0)
+    errors = np.where(y > 0, 1 - positive_share, positive_share)
+    change = np.zeros(len(y))  # of the error probabilities, between the last two tau
     features = np.ascontiguousarray(Z.T)  # rows of features are taken out faster than columns
     path = []
     for tau in tau_max * tau_shares:
         # tau is 0 if all features are constant: the fit without features stays.
-        if tau > 0 and l1_share == 1:
-            fit = _minimise(Z, positive, float(tau), MAX_GRADIENT * tau_max, fit)
+        ridge = float(tau * squared_weight)
+        if tau > 0 and not by_dual:
+            fit = _minimise(Z, positive, float(tau), ridge, MAX_GRADIENT * tau_max, fit)
         elif tau > 0:
-            ridge = tau * (1 / l1_share - 1)
-            previous = probabilities
+            previous = errors
             step = EXTRAPOLATED_SHARE * change
             start = previous + _share_inside(previous, step, margin=0.5) * step
-            fit, probabilities = _minimise_dual(features, positive, float(tau), ridge, start)
-            change = probabilities - previous
+            fit, errors = _minimise_dual(features, signs, float(tau), ridge, start)
+            change = errors - previous
         path.append(fit)
     return path
 
 
 def _minimise_dual(
-    features: Array, positive: Array, tau: float, ridge: float, probabilities: Array
+    features: Array, signs: Array, tau: float, ridge: float, errors: Array
 ) -> tuple[LogisticLassoFit, Array]:
-    """Return the elastic net at one tau and its probabilities, from others of the same mean.
+    """Return the elastic net at one tau and its error probabilities, from those of another fit.
 
-    With a squared penalty the coefficients follow from the probabilities p,
-    ``b = S(Z'(positive - p)/n, tau) / ridge``, S the soft threshold. So Newton's method minimises
-    ``(1/n) Σ p log p + (1 - p) log(1 - p) + (ridge/2) ||b||²``, the dual, over the n
-    probabilities, whose mean is the share of the class. features (d, n) are Z'.
+    The error probability e of a row is the probability of its other class. With a squared penalty
+    the coefficients follow from e, ``b = S(Z'(signs e)/n, tau) / ridge``, S the soft threshold. So
+    Newton's method minimises ``(1/n) Σ e log e + (1 - e) log(1 - e) + (ridge/2) ||b||²``, the
+    dual, over e with ``Σ signs e = 0``. Probabilities of one class would lose the digits of small
+    errors near 1. features (d, n) are Z', signs (n,) are ±1.
 
     Source: Li, Sun and Toh 2018.
     """
-    n = len(positive)
-    p = probabilities
-    gradient = features @ (positive - p) / n
+    n = len(signs)
+    e = errors
+    gradient = features @ (signs * e) / n
 
-    def dual(p: Array, gradient: Array) -> float:
-        """Return the dual objective; gradient is Z'(positive - p)/n."""
-        entropy = np.mean(p * np.log(p) + (1 - p) * np.log1p(-p))
+    def dual(e: Array, gradient: Array) -> float:
+        """Return the dual objective; gradient is Z'(signs e)/n."""
+        entropy = np.mean(e * np.log(e) + (1 - e) * np.log1p(-e))
         excess = np.maximum(np.abs(gradient) - tau, 0.0)
         return float(entropy + excess @ excess / (2 * ridge))
 
-    value = dual(p, gradient)
+    value = dual(e, gradient)
     for _ in range(MAX_NEWTON_STEPS):
         genes = np.flatnonzero(np.abs(gradient) > tau)
         values = _soft_threshold(gradient[genes], tau) / ridge
         selected = features[genes]
         # At the minimum the log odds are Z b plus an intercept, so that this is constant.
-        difference = np.log(p / (1 - p)) - values @ selected
+        difference = -signs * np.log(e / (1 - e)) - values @ selected
         if np.ptp(difference) <= 2 * MAX_ODDS_ERROR:
-            return LogisticLassoFit(float(difference.mean()), genes, values), p
-        weight = np.sqrt(p * (1 - p))
+            return LogisticLassoFit(float(difference.mean()), genes, values), e
+        weight = np.sqrt(e * (1 - e))
         right_sides = weight[:, None] * np.column_stack([difference, np.ones(n)])
         solved = _solve_ridge(selected * weight, ridge * n, right_sides)
         newton_step, newton_ones = (weight[:, None] * solved).T
-        # The mean of p is fixed, so that steps have the sum 0; the intercept is its multiplier.
+        # The sum of signs e is fixed: steps have the sum 0, and the intercept is its multiplier.
         intercept = newton_step.sum() / newton_ones.sum()
-        step = intercept * newton_ones - newton_step
-        gradient_step = features @ step / -n
-        slope = (difference - intercept) @ step / n
-        step_share = _share_inside(p, step, margin=0.01)
+        signed_step = newton_step - intercept * newton_ones
+        gradient_step = features @ signed_step / n
+        slope = (intercept - difference) @ signed_step / n
+        step = signs * signed_step
+        step_share = _share_inside(e, step, margin=0.01)
         while True:
-            next_p = p + step_share * step
+            next_e = e + step_share * step
             next_gradient = gradient + step_share * gradient_step
-            next_value = dual(next_p, next_gradient)
+            next_value = dual(next_e, next_gradient)
             if next_value <= value + 1e-4 * step_share * slope:  # Armijo
                 break
-            if abs(step_share * slope) <= 1e-15 * abs(value):
-                break  # below the rounding of the dual
+            if abs(step_share * slope) <= MIN_DECREASE * abs(value):
+                break
             step_share /= 2
-        p = next_p
+        e = next_e
         gradient = next_gradient
         value = next_value
     raise GenesigError("the elastic-net logistic regression did not converge")
@@ -311,9 +321,14 @@ def _soft_threshold(values: Array, tau: float) -> Array:
 
 
 def _minimise(
-    Z: Array, positive: Array, tau: float, max_gradient: float, start: LogisticLassoFit
+    Z: Array,
+    positive: Array,
+    tau: float,
+    ridge: float,
+    max_gradient: float,
+    start: LogisticLassoFit,
 ) -> LogisticLassoFit:
-    """Return the l1 minimiser at one tau: violators join the selected features until none is left.
+    """Return the minimiser at one tau: violators join the selected features until none is left.
 
     max_gradient: up to which the gradient of the selected features counts as 0.
     """
@@ -323,7 +338,7 @@ def _minimise(
     accepted_gradient = LOOSE_GRADIENT_SHARE * tau
     for _ in range(MAX_CHANGES):
         fit, signs, has_dropped = _minimise_selected(
-            Z[:, fit.genes], positive, tau, accepted_gradient, fit, signs
+            Z[:, fit.genes], positive, tau, ridge, accepted_gradient, fit, signs
         )
         any_dropped |= has_dropped
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
@@ -331,12 +346,13 @@ def _minimise(
         gradient_size = np.abs(gradient)
         gradient_size[fit.genes] = 0.0
         violators = np.flatnonzero(gradient_size > tau * (1 + MAX_VIOLATION))
-        if not len(violators) and accepted_gradient > max_gradient:
-            accepted_gradient = max_gradient
-            continue
-        if not len(violators):
+        is_exact = accepted_gradient <= max_gradient
+        if not len(violators) and is_exact:
             order = np.argsort(fit.genes)
             return fit._replace(genes=fit.genes[order], values=fit.values[order])
+        # A feature that leaves a loose fit could join it again for ever.
+        if any_dropped or not len(violators):
+            accepted_gradient = max_gradient
         # Features that join together may leave at once: then they join one at a time.
         n_joining = 1 if any_dropped else 1 + len(fit.genes) // 4
         joining = violators[np.argsort(-gradient_size[violators], kind="stable")[:n_joining]]
@@ -345,11 +361,17 @@ def _minimise(
             genes=np.append(fit.genes, joining),
             values=np.append(fit.values, np.zeros(len(joining))),
         )
-    raise GenesigError("the l1 logistic regression did not converge")
+    raise GenesigError("the penalised logistic regression did not converge")
 
 
 def _minimise_selected(
-    Z: Array, positive: Array, tau: float, max_gradient: float, fit: LogisticLassoFit, signs: Array
+    Z: Array,
+    positive: Array,
+    tau: float,
+    ridge: float,
+    max_gradient: float,
+    fit: LogisticLassoFit,
+    signs: Array,
 ) -> tuple[LogisticLassoFit, Array, bool]:
     """Return the fit of the selected features Z (n, s), their signs, and whether any has left.
 
@@ -360,20 +382,22 @@ def _minimise_selected(
     kept_features = np.arange(len(fit.genes))
     design = np.column_stack([np.ones(n), Z])
     coef = np.append(fit.intercept, fit.values)
-    penalty_gradient = np.append(0.0, tau * signs)
+    penalty_gradient = np.append(0.0, tau * signs)  # of the l1 penalty
 
     def objective(coef: Array) -> float:
         log_odds = design @ coef
         loss = np.mean(np.logaddexp(0.0, log_odds) - positive * log_odds)
-        return float(loss + penalty_gradient @ coef)
+        return float(loss + penalty_gradient @ coef + ridge * (coef[1:] @ coef[1:]) / 2)
 
     for _ in range(MAX_NEWTON_STEPS + len(coef)):
         probabilities = expit(design @ coef)
         gradient = design.T @ (probabilities - positive) / n + penalty_gradient
+        gradient[1:] += ridge * coef[1:]
         if np.abs(gradient).max() <= max_gradient:
             break
         hessian = (design.T * (probabilities * (1 - probabilities) / n)) @ design
-        hessian[np.diag_indices(len(coef))] += MIN_CURVATURE * np.trace(hessian)
+        hessian.flat[:: len(coef) + 1] += MIN_CURVATURE * np.trace(hessian)
+        hessian.flat[len(coef) + 1 :: len(coef) + 1] += ridge
         step = -np.linalg.solve(hessian, gradient)
         crossing = np.flatnonzero(penalty_gradient * (coef + step) < 0)  # would change their sign
         crossing_shares = -coef[crossing] / step[crossing]
@@ -386,8 +410,8 @@ def _minimise_selected(
             and objective(coef + step_share * step) > value + 1e-4 * step_share * slope_along_step
         ):
             step_share /= 2
-            if abs(step_share * slope_along_step) < 1e-15 * abs(value):
-                break  # the decrease is below the rounding of the objective
+            if abs(step_share * slope_along_step) < MIN_DECREASE * abs(value):
+                break
         coef = coef + step_share * step
         if step_share == longest_share and len(crossing) and longest_share == crossing_shares.min():
             is_nonzero = np.ones(len(coef), dtype=bool)

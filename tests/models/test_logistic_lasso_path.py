@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from genesig.models.lasso import logistic_lasso_path
+from genesig.models.lasso import TAU_FRACTIONS, logistic_lasso_path
 from genesig.optim.logistic import logistic_path, logistic_sets
 
 SHARES = np.geomspace(1, 0.02, 15)
@@ -19,11 +19,11 @@ def correlated_study(n, d, seed=0, share=0.5):
     return X, y
 
 
-def assert_optimal(X, y, path, l1_share=1.0):
+def assert_optimal(X, y, path, l1_share=1.0, tau_shares=SHARES):
     Z = X - X.mean(axis=0)
     positive = (y > 0).astype(float)
     tau_max = np.abs(Z.T @ (positive - positive.mean())).max() / len(y)
-    for fit, tau in zip(path, tau_max * SHARES, strict=True):
+    for fit, tau in zip(path, tau_max * tau_shares, strict=True):
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
         gradient = Z.T @ residual / len(y)
         gradient[fit.genes] -= tau * (1 / l1_share - 1) * fit.values
@@ -49,6 +49,30 @@ def test_twins_and_constant_features_leave_the_optimum(l1_share):
     X[:, 10:20] = X[:, :10]
     X[:, 30] = 7.0
     assert_optimal(X, y, logistic_lasso_path(X, y, SHARES, l1_share), l1_share)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "seed"),
+    [(15, 60, 1970), (20, 80, 182), (30, 100, 1534), (40, 300, 736), (60, 20, 244)],
+)
+def test_lasso_ends_where_features_join_and_leave_together(n, d, seed):
+    X, y = correlated_study(n, d, seed)
+    path = logistic_lasso_path(X, y, TAU_FRACTIONS)
+    assert_optimal(X, y, path, tau_shares=TAU_FRACTIONS)
+
+
+@pytest.mark.parametrize("l1_share", [0.9, 0.5])
+def test_elastic_net_ends_where_an_error_probability_is_tiny(l1_share):
+    X, y = correlated_study(20, 80, 550)
+    path = logistic_lasso_path(X, y, TAU_FRACTIONS, l1_share)
+    assert_optimal(X, y, path, l1_share, TAU_FRACTIONS)
+
+
+@pytest.mark.parametrize("scale", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("l1_share", L1_SHARES)
+def test_path_of_unscaled_intensities_is_optimal(l1_share, scale):
+    X, y = correlated_study(12, 60, seed=3)
+    assert_optimal(X * scale, y, logistic_lasso_path(X * scale, y, SHARES, l1_share), l1_share)
 
 
 @pytest.mark.parametrize("l1_share", L1_SHARES)
