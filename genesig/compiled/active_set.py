@@ -230,11 +230,12 @@ def refine_solution(fit: LassoFit, pool: FeaturePool, threshold: float, ridge: f
     for attempt in range(2):
         for a in range(m):
             feature = pool.features[pool.active[a]]
-            change[a] = -threshold * feature.weight * feature.sign
+            product = feature.z_y
             if attempt:
-                change[a] += dot(pool.Z[pool.active[a]], fit.residual) - ridge * feature.coef
-            else:
-                change[a] += feature.z_y
+                product = -ridge * feature.coef
+                for i in range(len(fit.residual)):
+                    product += pool.Z[pool.active[a], i] * fit.residual[i]
+            change[a] = product - threshold * feature.weight * feature.sign
         solve_lower(pool.factor, m, change)
         solve_upper(pool.factor, m, change)
         for a in range(m):

@@ -27,6 +27,34 @@ def add_scaled(scale: float, a: Array, out: Array) -> None:
         out[i] += scale * a[i]
 
 
+@jitable
+def add_scaled_rows(A: Array, rows: Array, scale: Array, out: Array) -> None:
+    """Add ``Σ_r scale_r a_r`` over the numbered rows a_r of A to out (n,) in place.
+
+    Four rows at a time, so that each out[i] is loaded once for four rows. scale has an entry for
+    every row of A.
+    """
+    n_in_fours = len(rows) - len(rows) % 4
+    for k in range(0, n_in_fours, 4):
+        a = rows[k]
+        b = rows[k + 1]
+        c = rows[k + 2]
+        d = rows[k + 3]
+        scale_a = scale[a]
+        scale_b = scale[b]
+        scale_c = scale[c]
+        scale_d = scale[d]
+        for i in range(len(out)):
+            out[i] += (scale_a * A[a, i] + scale_b * A[b, i]) + (
+                scale_c * A[c, i] + scale_d * A[d, i]
+            )
+    for k in range(n_in_fours, len(rows)):
+        a = rows[k]
+        scale_a = scale[a]
+        for i in range(len(out)):
+            out[i] += scale_a * A[a, i]
+
+
 @compiled
 def dot_rows(A: Array, i: int, B: Array, k: int, n: int) -> float:
     """Return the product of the first n entries of row i of A and row k of B."""
@@ -331,7 +359,9 @@ def reflect_rows(X: Array, reflectors: Array, beta: Array, transposed: bool) -> 
         i = len(reflectors) - step if transposed else step
         multiply_rows(X, reflectors[i, :i], len(X), products)
         for row in range(len(X)):
-            add_scaled(-beta[i] * products[row], reflectors[i, :i], X[row, :i])
+            scale = beta[i] * products[row]
+            for k in range(i):
+                X[row, k] -= scale * reflectors[i, k]
 
 
 @compiled

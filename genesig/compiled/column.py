@@ -16,7 +16,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline, jitable
-from genesig.compiled.algebra import add_scaled, dot, multiply_rows
+from genesig.compiled.algebra import add_scaled, add_scaled_rows, dot, multiply_rows
 
 FEATURE_DTYPE = np.dtype(
     (
@@ -163,19 +163,28 @@ def fill_standardised(fit: LassoFit, j: int, out: Array) -> None:
 
 
 @compiled
-def fill_standardised_block(
-    F: Array, rows: Array, mean: Array, inverse_scale: Array, out: Array
+def fill_standardised_rows(
+    X: Array, rows: Array, mean: Array, inverse_scale: Array, out: Array
 ) -> None:
-    """Fill out (d, m) with the features F (d, n) on m of the rows, standardised.
+    """Fill out (m, d) with m of the rows of X (n, d), standardised.
 
     `out` may be in single precision. Unlike in `fill_standardised`, values are not multiplied by
     √v, and the covariates stay in them.
     """
-    for j in range(len(F)):
-        values = F[j]
-        standardised = out[j]
-        for a in range(len(rows)):
-            standardised[a] = (values[rows[a]] - mean[j]) * inverse_scale[j]
+    for a in range(len(rows)):
+        values = X[rows[a]]
+        standardised = out[a]
+        for j in range(len(values)):
+            standardised[j] = (values[j] - mean[j]) * inverse_scale[j]
+
+
+@jitable
+def residual_product(fit: LassoFit, j: int) -> float:
+    """Return the product of the raw values of feature j and the weighted residual."""
+    total = 0.0
+    for i in range(len(fit.weighted_residual)):
+        total += fit.F[j, i] * fit.weighted_residual[i]
+    return total
 
 
 @jitable
@@ -184,7 +193,7 @@ def feature_gradient(fit: LassoFit, j: int) -> float:
 
     Its mean and the covariates drop out, because r is orthogonal to them.
     """
-    return float(2.0 / fit.n_rows * fit.inverse_scale[j] * dot(fit.F[j], fit.weighted_residual))
+    return float(2.0 / fit.n_rows * fit.inverse_scale[j] * residual_product(fit, j))
 
 
 @jit_inline
@@ -251,11 +260,12 @@ def centre_residual(fit: LassoFit) -> None:
 @jitable
 def update_residual(fit: LassoFit, pool: FeaturePool) -> None:
     """Set the residual to ``y - Z_A b_A`` of the active features A, and the weighted one."""
-    for i in range(len(fit.residual)):
-        fit.residual[i] = fit.y[i]
-    for a in range(pool.counts.n_active):
-        p = pool.active[a]
-        add_scaled(-pool.features[p].coef, pool.Z[p], fit.residual)
+    residual = fit.residual
+    residual[:] = 0.0
+    active = pool.active[: pool.counts.n_active]
+    add_scaled_rows(pool.Z, active, pool.features["coef"], residual)
+    for i in range(len(residual)):
+        residual[i] = fit.y[i] - residual[i]
     centre_residual(fit)
 
 

@@ -16,6 +16,7 @@ from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline, jitable
 from genesig.compiled.algebra import (
     add_scaled,
+    add_scaled_rows,
     cholesky,
     dot,
     indices_by_sign,
@@ -27,6 +28,7 @@ from genesig.compiled.column import (
     LassoFit,
     centre_residual,
     fit_of_set,
+    residual_product,
     subtract_covariates,
     summed_penalties,
 )
@@ -82,7 +84,8 @@ def dual_objective(problem: DualProblem, line: DualLine, alpha: float) -> float:
     total = 0.0
     square = 0.0
     for w in range(len(problem.Z)):
-        excess = soft_threshold(line.z_u[w] + alpha * line.z_direction[w], problem.thresholds[w])
+        moved = line.z_u[w] + alpha * line.z_direction[w]
+        excess = max(abs(moved) - problem.thresholds[w], 0.0)
         total += excess * excess
     for i in range(len(line.u)):
         coordinate = line.u[i] + alpha * line.direction[i]
@@ -101,13 +104,16 @@ def standardised_features(fit: LassoFit, features: Array, rows: Array) -> Array:
         for i in range(n):
             basis[k, i] = fit.basis[k, rows[i]]
     for w in range(len(features)):
-        values = fit.F[features[w]]
-        mean = fit.mean[features[w]]
-        inverse = fit.inverse_scale[features[w]]
-        z = Z[w]
+        j = features[w]
+        mean = fit.mean[j]
+        inverse = fit.inverse_scale[j]
         for i in range(n):
-            z[i] = root_weights[i] * (inverse * (values[rows[i]] - mean))
-        subtract_covariates(basis, z)
+            Z[w, i] = fit.F[j, rows[i]] - mean
+        for i in range(n):
+            Z[w, i] = root_weights[i] * (inverse * Z[w, i])
+    if len(basis):
+        for w in range(len(features)):
+            subtract_covariates(basis, Z[w])
     return Z
 
 
@@ -131,26 +137,44 @@ def gather_problem(
 def add_outer_products(Z: Array, rows: Array, sign: Array, gram: Array) -> None:
     """Add ``Σ_k sign_k z_k z_k'``, z_k row rows[k] of Z (W, n), to the lower triangle of gram.
 
-    Four at a time, because memory is slower than sums; what is left over is added alone.
+    Four vectors z_k and two rows of gram at a time, because memory is slower than sums. In a pair
+    of rows the first gets one number above the diagonal.
     """
+    n = len(gram)
     last_of_four = len(rows) - len(rows) % 4
     for k in range(0, last_of_four, 4):
-        a = Z[rows[k]]
-        b = Z[rows[k + 1]]
-        c = Z[rows[k + 2]]
-        d = Z[rows[k + 3]]
-        for i in range(len(gram)):
-            row = gram[i]
-            scale_a = sign[k] * a[i]
-            scale_b = sign[k + 1] * b[i]
-            scale_c = sign[k + 2] * c[i]
-            scale_d = sign[k + 3] * d[i]
-            for e in range(i + 1):
-                row[e] += (scale_a * a[e] + scale_b * b[e]) + (scale_c * c[e] + scale_d * d[e])
+        a = rows[k]
+        b = rows[k + 1]
+        c = rows[k + 2]
+        d = rows[k + 3]
+        for i in range(0, n - 1, 2):
+            scale_a = sign[k] * Z[a, i]
+            scale_b = sign[k + 1] * Z[b, i]
+            scale_c = sign[k + 2] * Z[c, i]
+            scale_d = sign[k + 3] * Z[d, i]
+            next_scale_a = sign[k] * Z[a, i + 1]
+            next_scale_b = sign[k + 1] * Z[b, i + 1]
+            next_scale_c = sign[k + 2] * Z[c, i + 1]
+            next_scale_d = sign[k + 3] * Z[d, i + 1]
+            for e in range(i + 2):
+                z_a = Z[a, e]
+                z_b = Z[b, e]
+                z_c = Z[c, e]
+                z_d = Z[d, e]
+                gram[i, e] += (scale_a * z_a + scale_b * z_b) + (scale_c * z_c + scale_d * z_d)
+                gram[i + 1, e] += (next_scale_a * z_a + next_scale_b * z_b) + (
+                    next_scale_c * z_c + next_scale_d * z_d
+                )
+        for i in range(n - n % 2, n):
+            for e in range(n):
+                gram[i, e] += (sign[k] * Z[a, i] * Z[a, e] + sign[k + 1] * Z[b, i] * Z[b, e]) + (
+                    sign[k + 2] * Z[c, i] * Z[c, e] + sign[k + 3] * Z[d, i] * Z[d, e]
+                )
     for k in range(last_of_four, len(rows)):
-        a = Z[rows[k]]
-        for i in range(len(gram)):
-            add_scaled(sign[k] * a[i], a[: i + 1], gram[i, : i + 1])
+        for i in range(n):
+            scale = sign[k] * Z[rows[k], i]
+            for e in range(i + 1):
+                gram[i, e] += scale * Z[rows[k], e]
 
 
 @jit_inline
@@ -189,7 +213,8 @@ def fill_direction(
     Fill scaled_coef (W,), a = S(z_u), and its signs. With fixed signs, a is the linear function
     that S is as long as z_u keeps them.
     """
-    line.direction[:] = 0.0
+    nonzero = np.empty(len(scaled_coef), np.int64)
+    m = 0
     for w in range(len(scaled_coef)):
         if fixed:
             scaled_coef[w] = line.z_u[w] - problem.thresholds[w] * sign[w]
@@ -197,7 +222,10 @@ def fill_direction(
             scaled_coef[w] = soft_threshold(line.z_u[w], problem.thresholds[w])
             sign[w] = np.sign(scaled_coef[w])
         if scaled_coef[w] != 0.0:
-            add_scaled(scaled_coef[w], problem.Z[w], line.direction)
+            nonzero[m] = w
+            m += 1
+    line.direction[:] = 0.0
+    add_scaled_rows(problem.Z, nonzero[:m], scaled_coef, line.direction)
     for i in range(len(line.direction)):
         line.direction[i] = problem.y[i] - line.u[i] - line.direction[i] / problem.ridge
 
@@ -215,10 +243,8 @@ def start_line(fit: LassoFit, features: Array, rows: Array, fixed: bool) -> Dual
         for i in range(len(rows)):
             line.u[i] = fit.residual[rows[i]]
         for w in range(len(features)):
-            # The product of `column.feature_gradient`, so that both agree to the last digit.
-            line.z_u[w] = fit.inverse_scale[features[w]] * dot(
-                fit.F[features[w]], fit.weighted_residual
-            )
+            # As in `column.feature_gradient`, so that both agree to the last digit.
+            line.z_u[w] = fit.inverse_scale[features[w]] * residual_product(fit, features[w])
     return line
 
 

@@ -18,7 +18,6 @@ from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import (
     add_scaled,
-    dot,
     indices_by_sign,
     multiply_rows,
     reflect_rows,
@@ -69,7 +68,8 @@ class ListProducts(NamedTuple):
     """Standardised genes of the lists of one training set, U of them."""
 
     Z: Array  # (U, n_train) times the root weight
-    scored: Array  # (U, n_scored) on the samples to score
+    square: Array  # (U,) squared lengths of the rows of Z
+    scored: Array  # (n_scored, U) on the samples to score
     gram: Array  # (U, U) Z Z', or empty if it would be large
     right: Array  # (U, T) Z y
     mean: Array  # (U,) in units of X
@@ -116,19 +116,21 @@ def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[floa
 
 @jit_inline
 def list_products(
-    sets: RidgeSets, i: int, genes: Array, train: Array, scored_rows: Array
+    sets: RidgeSets, i: int, genes: Array, train: Array, scored_rows: Array, y: Array
 ) -> ListProducts:
     """Return the standardised genes of all lists of training set i, with their products.
 
-    genes (U,), without repeats; train and scored_rows: numbers of samples.
+    genes (U,), without repeats; train and scored_rows: numbers of samples; y (T, n_train).
     """
     n_genes = len(genes)
     n_train = len(train)
-    n_outcomes = sets.y.shape[1]
+    n_outcomes = len(y)
+    root = sets.root_weight[i][train]
     order = n_genes if n_genes <= MAX_SHARED * n_train else 0
     shared = ListProducts(
         np.empty((n_genes, n_train)),
-        np.empty((n_genes, len(scored_rows))),
+        np.zeros(n_genes),
+        np.empty((len(scored_rows), n_genes)),
         np.empty((order, order)),
         np.zeros((n_genes, n_outcomes)),
         np.empty(n_genes),
@@ -139,12 +141,19 @@ def list_products(
         mean, scale = standardise_gene(sets, i, genes[place], z)
         shared.mean[place] = mean
         shared.inverse[place] = scale
+        square = 0.0
         for row in range(n_train):
-            shared.Z[place, row] = sets.root_weight[i, train[row]] * z[train[row]]
-            for t in range(n_outcomes):
-                shared.right[place, t] += shared.Z[place, row] * sets.y[i, t, train[row]]
+            value = root[row] * z[train[row]]
+            shared.Z[place, row] = value
+            square += value * value
+        shared.square[place] = square
+        for t in range(n_outcomes):
+            product = 0.0
+            for row in range(n_train):
+                product += shared.Z[place, row] * y[t, row]
+            shared.right[place, t] = product
         for row in range(len(scored_rows)):
-            shared.scored[place, row] = z[scored_rows[row]]
+            shared.scored[row, place] = z[scored_rows[row]]
         if order:
             multiply_rows(shared.Z, shared.Z[place], place + 1, shared.gram[place])
     return shared
@@ -198,9 +207,9 @@ def list_coefficients(shared: ListProducts, places: Array, y: Array, rho: Array)
     if order == len(places):
         return X.reshape(len(rho), n_outcomes, order)
     B = np.empty((len(rho) * n_outcomes, len(places)))
-    for e in range(len(places)):
-        for row in range(len(X)):
-            B[row, e] = dot(shared.Z[places[e]], X[row])
+    genes = shared.Z[places]
+    for row in range(len(X)):
+        multiply_rows(genes, X[row], len(places), B[row])
     return B.reshape(len(rho), n_outcomes, len(places))
 
 
@@ -226,8 +235,8 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
                 place_of[lists.genes[entry]] = n_genes
                 genes[n_genes] = lists.genes[entry]
                 n_genes += 1
-        shared = list_products(sets, i, genes[:n_genes], train, scored_rows)
         y = sets.y[i][:, train]
+        shared = list_products(sets, i, genes[:n_genes], train, scored_rows, y)
         for list_number in range(n_lists):
             begin = lists.start[i * n_lists + list_number]
             end = lists.start[i * n_lists + list_number + 1]
@@ -235,20 +244,24 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             trace = 0.0
             for entry in range(len(places)):
                 places[entry] = place_of[lists.genes[begin + entry]]
-                trace += dot(shared.Z[places[entry]], shared.Z[places[entry]])
+                trace += shared.square[places[entry]]
             rho = sets.n_rows[i] * lam[i]
             if len(places) > 0 and rho.min() <= MIN_SHARE * trace:
                 fits.unsolved[i, list_number] = True
                 continue
             B = list_coefficients(shared, places, y, rho)
+            scored = np.empty((len(scored_rows), len(places)))
+            for row in range(len(scored_rows)):
+                for entry in range(len(places)):
+                    scored[row, entry] = shared.scored[row, places[entry]]
             score = np.empty(len(scored_rows))
             for level in range(len(rho)):
                 for t in range(n_outcomes):
-                    score[:] = fits.offset[i, t]
-                    for entry in range(len(places)):
-                        add_scaled(B[level, t, entry], shared.scored[places[entry]], score)
+                    multiply_rows(scored, B[level, t], len(scored_rows), score)
                     for row in range(len(scored_rows)):
-                        fits.scores[i, list_number, level, scored_rows[row], t] = score[row]
+                        fits.scores[i, list_number, level, scored_rows[row], t] = (
+                            fits.offset[i, t] + score[row]
+                        )
             if len(fits.coef):
                 for entry in range(len(places)):
                     for t in range(n_outcomes):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import fill_standardised_block
+from genesig.compiled.column import fill_standardised_rows
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 
@@ -97,10 +97,11 @@ def feature_moments(
             2.0 / rows.n_rows * (inverse_weights[columns] * inverse * np.abs(product)).max(axis=1)
         )
         np.maximum(moments.tau_max, gradient, out=moments.tau_max)
+        X = np.ascontiguousarray(block.F.T)
         for q, in_training, gram in zip(norm_sets, training_rows, grams, strict=True):
-            Z = np.empty((len(block.F), len(in_training)), dtype=precision)
-            fill_standardised_block(block.F, in_training, mean[q], inverse[q], Z)
-            gram += Z.T @ Z
+            Z = np.empty((len(in_training), len(block.F)), dtype=precision)
+            fill_standardised_rows(X, in_training, mean[q], inverse[q], Z)
+            gram += Z @ Z.T
     if norm_sets:
         moments.norm[:] = _matrix_norms(matrix, rows, grams, moments.inverse, norm_sets)
     return moments

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from genesig.compiled.algebra import cholesky, drop_row, multiply_rows, solve_lower, solve_upper
+from genesig.compiled.algebra import (
+    add_scaled_rows,
+    cholesky,
+    drop_row,
+    multiply_rows,
+    solve_lower,
+    solve_upper,
+)
 from genesig.compiled.dual import add_outer_products
 
 
@@ -55,15 +62,26 @@ def test_product_of_first_rows_equals_numpy(last_row):
     assert np.isnan(out[last_row:]).all()
 
 
+@pytest.mark.parametrize("n", [1, 4, 5])
 @pytest.mark.parametrize("count", [0, 1, 4, 6])
-def test_outer_products_come_and_go_by_their_signs(count):
+def test_outer_products_come_and_go_by_their_signs(count, n):
     rng = np.random.default_rng(count)
-    Z = rng.normal(size=(9, 5))
-    start = rng.normal(size=(5, 5))
+    Z = rng.normal(size=(9, n))
+    start = rng.normal(size=(n, n))
     sign = rng.normal(size=count)
     row_indices = rng.permutation(9)[:count]
     gram = start.copy()
     add_outer_products(Z, row_indices, sign, gram)
     expected = start + (Z[row_indices].T * sign) @ Z[row_indices]
     np.testing.assert_allclose(np.tril(gram), np.tril(expected), rtol=1e-12)
-    assert np.array_equal(np.triu(gram, 1), np.triu(start, 1))
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 6])
+def test_scaled_rows_are_added(count):
+    rng = np.random.default_rng(count)
+    Z = rng.normal(size=(9, 5))
+    scale = rng.normal(size=9)
+    row_indices = rng.permutation(9)[:count]
+    out = np.ones(5)
+    add_scaled_rows(Z, row_indices, scale, out)
+    np.testing.assert_allclose(out, 1 + scale[row_indices] @ Z[row_indices], rtol=1e-12)
