@@ -165,10 +165,15 @@ def add_outer_products(Z: Array, rows: Array, sign: Array, gram: Array) -> None:
                 gram[i + 1, e] += (next_scale_a * z_a + next_scale_b * z_b) + (
                     next_scale_c * z_c + next_scale_d * z_d
                 )
-        for i in range(n - n % 2, n):
+        if n % 2:  # the last row is alone
+            last = n - 1
+            scale_a = sign[k] * Z[a, last]
+            scale_b = sign[k + 1] * Z[b, last]
+            scale_c = sign[k + 2] * Z[c, last]
+            scale_d = sign[k + 3] * Z[d, last]
             for e in range(n):
-                gram[i, e] += (sign[k] * Z[a, i] * Z[a, e] + sign[k + 1] * Z[b, i] * Z[b, e]) + (
-                    sign[k + 2] * Z[c, i] * Z[c, e] + sign[k + 3] * Z[d, i] * Z[d, e]
+                gram[last, e] += (scale_a * Z[a, e] + scale_b * Z[b, e]) + (
+                    scale_c * Z[c, e] + scale_d * Z[d, e]
                 )
     for k in range(last_of_four, len(rows)):
         for i in range(n):
