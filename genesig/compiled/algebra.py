@@ -29,9 +29,9 @@ def add_scaled(scale: float, a: Array, out: Array) -> None:
 
 @jitable
 def add_scaled_rows(A: Array, rows: Array, scale: Array, out: Array) -> None:
-    """Add ``Σ_r scale_r a_r`` over the numbered rows a_r of A to out (n,) in place.
+    """Add ``Σ_r scale_r a_r`` over the rows a_r of A that `rows` lists to out (n,) in place.
 
-    Four rows at a time, so that each out[i] is loaded once for four rows. scale has an entry for
+    A step takes four rows, so that each out[i] is loaded once for four. scale has an entry for
     every row of A.
     """
     n_in_fours = len(rows) - len(rows) % 4

@@ -166,7 +166,7 @@ def fill_standardised(fit: LassoFit, j: int, out: Array) -> None:
 def fill_standardised_rows(
     X: Array, rows: Array, mean: Array, inverse_scale: Array, out: Array
 ) -> None:
-    """Fill out (m, d) with m of the rows of X (n, d), standardised.
+    """Fill out (m, d) with the rows of X (n, d) that `rows` (m,) lists, standardised.
 
     `out` may be in single precision. Unlike in `fill_standardised`, values are not multiplied by
     √v, and the covariates stay in them.
@@ -181,7 +181,7 @@ def fill_standardised_rows(
 @jitable
 def residual_product(fit: LassoFit, j: int) -> float:
     """Return the product of the raw values of feature j and the weighted residual."""
-    total = 0.0
+    total = 0.0  # in a loop: a slice that is passed to `dot` costs more than a short sum
     for i in range(len(fit.weighted_residual)):
         total += fit.F[j, i] * fit.weighted_residual[i]
     return total

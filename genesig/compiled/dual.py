@@ -84,8 +84,8 @@ def dual_objective(problem: DualProblem, line: DualLine, alpha: float) -> float:
     total = 0.0
     square = 0.0
     for w in range(len(problem.Z)):
-        moved = line.z_u[w] + alpha * line.z_direction[w]
-        excess = max(abs(moved) - problem.thresholds[w], 0.0)
+        product = line.z_u[w] + alpha * line.z_direction[w]
+        excess = max(abs(product) - problem.thresholds[w], 0.0)
         total += excess * excess
     for i in range(len(line.u)):
         coordinate = line.u[i] + alpha * line.direction[i]
@@ -137,8 +137,8 @@ def gather_problem(
 def add_outer_products(Z: Array, rows: Array, sign: Array, gram: Array) -> None:
     """Add ``Σ_k sign_k z_k z_k'``, z_k row rows[k] of Z (W, n), to the lower triangle of gram.
 
-    Four vectors z_k and two rows of gram at a time, because memory is slower than sums. In a pair
-    of rows the first gets one number above the diagonal.
+    A step takes four vectors z_k and two rows of gram, because memory is slower than sums. The
+    first row of a pair also gets a number above the diagonal, which nobody reads.
     """
     n = len(gram)
     last_of_four = len(rows) - len(rows) % 4
@@ -166,13 +166,13 @@ def add_outer_products(Z: Array, rows: Array, sign: Array, gram: Array) -> None:
                     next_scale_c * z_c + next_scale_d * z_d
                 )
         if n % 2:  # the last row is alone
-            last = n - 1
-            scale_a = sign[k] * Z[a, last]
-            scale_b = sign[k + 1] * Z[b, last]
-            scale_c = sign[k + 2] * Z[c, last]
-            scale_d = sign[k + 3] * Z[d, last]
+            last_row = n - 1
+            scale_a = sign[k] * Z[a, last_row]
+            scale_b = sign[k + 1] * Z[b, last_row]
+            scale_c = sign[k + 2] * Z[c, last_row]
+            scale_d = sign[k + 3] * Z[d, last_row]
             for e in range(n):
-                gram[last, e] += (scale_a * Z[a, e] + scale_b * Z[b, e]) + (
+                gram[last_row, e] += (scale_a * Z[a, e] + scale_b * Z[b, e]) + (
                     scale_c * Z[c, e] + scale_d * Z[d, e]
                 )
     for k in range(last_of_four, len(rows)):
@@ -218,7 +218,7 @@ def fill_direction(
     Fill scaled_coef (W,), a = S(z_u), and its signs. With fixed signs, a is the linear function
     that S is as long as z_u keeps them.
     """
-    nonzero = np.empty(len(scaled_coef), np.int64)
+    nonzero_features = np.empty(len(scaled_coef), np.int64)
     m = 0
     for w in range(len(scaled_coef)):
         if fixed:
@@ -227,10 +227,10 @@ def fill_direction(
             scaled_coef[w] = soft_threshold(line.z_u[w], problem.thresholds[w])
             sign[w] = np.sign(scaled_coef[w])
         if scaled_coef[w] != 0.0:
-            nonzero[m] = w
+            nonzero_features[m] = w
             m += 1
     line.direction[:] = 0.0
-    add_scaled_rows(problem.Z, nonzero[:m], scaled_coef, line.direction)
+    add_scaled_rows(problem.Z, nonzero_features[:m], scaled_coef, line.direction)
     for i in range(len(line.direction)):
         line.direction[i] = problem.y[i] - line.u[i] - line.direction[i] / problem.ridge
 
@@ -248,7 +248,7 @@ def start_line(fit: LassoFit, features: Array, rows: Array, fixed: bool) -> Dual
         for i in range(len(rows)):
             line.u[i] = fit.residual[rows[i]]
         for w in range(len(features)):
-            # As in `column.feature_gradient`, so that both agree to the last digit.
+            # The product is that of `column.feature_gradient`: both agree to the last digit.
             line.z_u[w] = fit.inverse_scale[features[w]] * residual_product(fit, features[w])
     return line
 

@@ -18,6 +18,7 @@ from genesig.arrays import Array
 from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import (
     add_scaled,
+    add_scaled_rows,
     indices_by_sign,
     multiply_rows,
     reflect_rows,
@@ -68,8 +69,8 @@ class ListProducts(NamedTuple):
     """Standardised genes of the lists of one training set, U of them."""
 
     Z: Array  # (U, n_train) times the root weight
-    square: Array  # (U,) squared lengths of the rows of Z
-    scored: Array  # (n_scored, U) on the samples to score
+    squared_length: Array  # (U,) of the rows of Z
+    scored: Array  # (U, n_scored) on the samples to score
     gram: Array  # (U, U) Z Z', or empty if it would be large
     right: Array  # (U, T) Z y
     mean: Array  # (U,) in units of X
@@ -130,7 +131,7 @@ def list_products(
     shared = ListProducts(
         np.empty((n_genes, n_train)),
         np.zeros(n_genes),
-        np.empty((len(scored_rows), n_genes)),
+        np.empty((n_genes, len(scored_rows))),
         np.empty((order, order)),
         np.zeros((n_genes, n_outcomes)),
         np.empty(n_genes),
@@ -146,14 +147,14 @@ def list_products(
             value = root[row] * z[train[row]]
             shared.Z[place, row] = value
             square += value * value
-        shared.square[place] = square
+        shared.squared_length[place] = square
         for t in range(n_outcomes):
             product = 0.0
             for row in range(n_train):
                 product += shared.Z[place, row] * y[t, row]
             shared.right[place, t] = product
         for row in range(len(scored_rows)):
-            shared.scored[row, place] = z[scored_rows[row]]
+            shared.scored[place, row] = z[scored_rows[row]]
         if order:
             multiply_rows(shared.Z, shared.Z[place], place + 1, shared.gram[place])
     return shared
@@ -237,6 +238,7 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
                 n_genes += 1
         y = sets.y[i][:, train]
         shared = list_products(sets, i, genes[:n_genes], train, scored_rows, y)
+        coef_at_place = np.empty(n_genes)
         for list_number in range(n_lists):
             begin = lists.start[i * n_lists + list_number]
             end = lists.start[i * n_lists + list_number + 1]
@@ -244,24 +246,22 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             trace = 0.0
             for entry in range(len(places)):
                 places[entry] = place_of[lists.genes[begin + entry]]
-                trace += shared.square[places[entry]]
+                trace += shared.squared_length[places[entry]]
             rho = sets.n_rows[i] * lam[i]
             if len(places) > 0 and rho.min() <= MIN_SHARE * trace:
                 fits.unsolved[i, list_number] = True
                 continue
             B = list_coefficients(shared, places, y, rho)
-            scored = np.empty((len(scored_rows), len(places)))
-            for row in range(len(scored_rows)):
-                for entry in range(len(places)):
-                    scored[row, entry] = shared.scored[row, places[entry]]
             score = np.empty(len(scored_rows))
             for level in range(len(rho)):
                 for t in range(n_outcomes):
-                    multiply_rows(scored, B[level, t], len(scored_rows), score)
+                    for entry in range(len(places)):
+                        coef_at_place[places[entry]] = B[level, t, entry]
+                    score[:] = fits.offset[i, t]
+                    # Not by products of rows: their rounding depends on the place of a sample.
+                    add_scaled_rows(shared.scored, places, coef_at_place, score)
                     for row in range(len(scored_rows)):
-                        fits.scores[i, list_number, level, scored_rows[row], t] = (
-                            fits.offset[i, t] + score[row]
-                        )
+                        fits.scores[i, list_number, level, scored_rows[row], t] = score[row]
             if len(fits.coef):
                 for entry in range(len(places)):
                     for t in range(n_outcomes):

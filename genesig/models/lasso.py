@@ -46,15 +46,15 @@ LOOSE_GRADIENT_SHARE = 1e-2
 MAX_CHANGES = 10_000  # largest number of changes of the selected features at one tau
 MAX_NEWTON_STEPS = 200  # at one tau, or with the same selected features
 MAX_ODDS_ERROR = 1e-10  # between the log odds of probabilities and of coefficients
-# Share of the last change of the probabilities by which the next start goes further. It saves 29 %
-# of the Newton steps of elastic nets on studies with 38 and 168 samples.
+# Share of the last change of the error probabilities by which the next start goes further. It saves
+# 29 % of the Newton steps of elastic nets on studies with 38 and 168 samples.
 EXTRAPOLATED_SHARE = 0.8
 MIN_DECREASE = 1e-15  # share of the objective below which its decrease is rounding
-# Squared penalty, in units of the largest mean square of a feature, from which the dual is
-# minimised. Newton's method on the dual fails at 1e-6 and less, as features have before scaling.
+# Smallest squared penalty whose dual is minimised, if features have mean squares of up to 1.
+# Newton's method on the dual fails at 1e-6, which unscaled intensities have.
 MIN_DUAL_RIDGE = 1e-4
 MIN_CURVATURE = 1e-13
-"""Share of the trace that is added to the Hessian: selected features may depend on each other."""
+"""Share by which the diagonal of the Hessian grows: selected features may depend on each other."""
 
 
 def logistic_net(
@@ -201,6 +201,9 @@ def logistic_lasso_path(
     lasso.
     """
     Z = X - X.mean(axis=0)
+    # In a common unit, so that the tolerances and the choice of a method suit unscaled features.
+    unit = float(np.sqrt(np.square(Z).mean(axis=0).max())) or 1.0
+    Z /= unit
     positive = (y > 0).astype(float)
     positive_share = positive.mean()
     tau_max = float(np.abs(Z.T @ (positive - positive_share)).max() / len(y))
@@ -209,44 +212,45 @@ def logistic_lasso_path(
         np.zeros(0, dtype=np.int64),
         np.zeros(0),
     )
-    squared_weight = 1 / l1_share - 1
-    smallest_ridge = tau_max * float(np.min(tau_shares)) * squared_weight
-    by_dual = smallest_ridge > MIN_DUAL_RIDGE * np.square(Z).mean(axis=0).max()
+    squared_weight = (1 / l1_share - 1) / unit
+    is_dual = tau_max * np.min(tau_shares, initial=1.0) * squared_weight > MIN_DUAL_RIDGE
     signs = np.where(y > 0, 1.0, -1.0)
-    errors = np.where(y > 0, 1 - positive_share, positive_share)
+    error_probabilities = np.where(y > 0, 1 - positive_share, positive_share)
     change = np.zeros(len(y))  # of the error probabilities, between the last two tau
     features = np.ascontiguousarray(Z.T)  # rows of features are taken out faster than columns
     path = []
     for tau in tau_max * tau_shares:
         # tau is 0 if all features are constant: the fit without features stays.
         ridge = float(tau * squared_weight)
-        if tau > 0 and not by_dual:
+        if tau > 0 and not is_dual:
             fit = _minimise(Z, positive, float(tau), ridge, MAX_GRADIENT * tau_max, fit)
         elif tau > 0:
-            previous = errors
+            previous_errors = error_probabilities
             step = EXTRAPOLATED_SHARE * change
-            start = previous + _share_inside(previous, step, margin=0.5) * step
-            fit, errors = _minimise_dual(features, signs, float(tau), ridge, start)
-            change = errors - previous
-        path.append(fit)
+            start = previous_errors + _share_inside(previous_errors, step, margin=0.5) * step
+            fit, error_probabilities = _minimise_dual(features, signs, float(tau), ridge, start)
+            change = error_probabilities - previous_errors
+        path.append(fit._replace(values=fit.values / unit))
     return path
 
 
 def _minimise_dual(
-    features: Array, signs: Array, tau: float, ridge: float, errors: Array
+    features: Array, signs: Array, tau: float, ridge: float, error_probabilities: Array
 ) -> tuple[LogisticLassoFit, Array]:
     """Return the elastic net at one tau and its error probabilities, from those of another fit.
 
-    The error probability e of a row is the probability of its other class. With a squared penalty
+    The error probability e of a row is the probability of the wrong class. With a squared penalty
     the coefficients follow from e, ``b = S(Z'(signs e)/n, tau) / ridge``, S the soft threshold. So
     Newton's method minimises ``(1/n) Σ e log e + (1 - e) log(1 - e) + (ridge/2) ||b||²``, the
-    dual, over e with ``Σ signs e = 0``. Probabilities of one class would lose the digits of small
-    errors near 1. features (d, n) are Z', signs (n,) are ±1.
+    dual, over e with ``Σ signs e = 0``, which error_probabilities must fulfil. Near 1, the
+    probability of a class would lose the digits of a small error.
+
+    features (d, n) are Z', signs (n,) are ±1.
 
     Source: Li, Sun and Toh 2018.
     """
     n = len(signs)
-    e = errors
+    e = error_probabilities
     gradient = features @ (signs * e) / n
 
     def dual(e: Array, gradient: Array) -> float:
@@ -350,7 +354,8 @@ def _minimise(
         if not len(violators) and is_exact:
             order = np.argsort(fit.genes)
             return fit._replace(genes=fit.genes[order], values=fit.values[order])
-        # A feature that leaves a loose fit could join it again for ever.
+        # Without violators only exactness is missing. A feature that leaves a loose fit could join
+        # it again for ever.
         if any_dropped or not len(violators):
             accepted_gradient = max_gradient
         # Features that join together may leave at once: then they join one at a time.
@@ -396,7 +401,7 @@ def _minimise_selected(
         if np.abs(gradient).max() <= max_gradient:
             break
         hessian = (design.T * (probabilities * (1 - probabilities) / n)) @ design
-        hessian.flat[:: len(coef) + 1] += MIN_CURVATURE * np.trace(hessian)
+        hessian.flat[:: len(coef) + 1] *= 1 + MIN_CURVATURE
         hessian.flat[len(coef) + 1 :: len(coef) + 1] += ridge
         step = -np.linalg.solve(hessian, gradient)
         crossing = np.flatnonzero(penalty_gradient * (coef + step) < 0)  # would change their sign

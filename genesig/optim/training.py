@@ -97,10 +97,12 @@ def feature_moments(
             2.0 / rows.n_rows * (inverse_weights[columns] * inverse * np.abs(product)).max(axis=1)
         )
         np.maximum(moments.tau_max, gradient, out=moments.tau_max)
-        X = np.ascontiguousarray(block.F.T)
+        if not norm_sets:
+            continue
+        sample_rows = np.ascontiguousarray(block.F.T)
         for q, in_training, gram in zip(norm_sets, training_rows, grams, strict=True):
             Z = np.empty((len(in_training), len(block.F)), dtype=precision)
-            fill_standardised_rows(X, in_training, mean[q], inverse[q], Z)
+            fill_standardised_rows(sample_rows, in_training, mean[q], inverse[q], Z)
             gram += Z @ Z.T
     if norm_sets:
         moments.norm[:] = _matrix_norms(matrix, rows, grams, moments.inverse, norm_sets)
